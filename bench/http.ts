@@ -1,4 +1,4 @@
-/** An authenticated look at a task that agents have finished, over 64 connections: the whole way through the service. */
+/** An authenticated read of a task that agents have finished, over 64 connections: through the whole service. */
 import { alternate } from './support/alternate.ts';
 import { Customer } from './support/customer.ts';
 import { httpLoad } from './support/http-load.ts';

@@ -67,10 +67,10 @@ async function requests(surroundings: Surroundings): Promise<Row[]> {
           perSecond: perSecond * (1 - probed),
           ms: burstMs + ms,
           maxConnections,
-          standingConnections: 0,
+          initialConnections: 0,
         } satisfies Offer);
         await pause(burstMs);
-        const connections = { maxConnections: proberConnections, standingConnections: proberConnections };
+        const connections = { maxConnections: proberConnections, initialConnections: proberConnections };
         const theirs = await prober.call<Offered>('offer', {
           ...offered,
           authorization: others,

@@ -1,5 +1,5 @@
 /**
- * `npm run soak [-- --minutes 5] [--rate 200]`: steady load on the service as a user runs it (looks, lists, uploads that commit, tasks of the
+ * `npm run soak [-- --minutes 5] [--rate 200]`: steady load on the service as a user runs it (reads, lists, uploads that commit, tasks of the
  * offline model, open sockets), and whether heap, resident memory and latency stay where they are. Ends with 1 when they do not, when a request
  * fails, or when a socket misses an event. Everything stays on this machine.
  */

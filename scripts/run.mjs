@@ -160,7 +160,7 @@ function ownNode() {
 
 /**
  * Runs the entry and exits with its code. The terminal sends Ctrl-C to the child, so it is not passed on; this process waits for the child.
- * The ipc channel tells the child when this process has ended without a signal (kill -9): it gets 'disconnect' and stops.
+ * The ipc channel notifies the child when this process has ended without a signal (kill -9): it gets 'disconnect' and stops.
  */
 async function run(node) {
   const preload = `--import=${pathToFileURL(join(root, 'scripts', 'stripped-types.mjs')).href}`;

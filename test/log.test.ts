@@ -150,7 +150,7 @@ test('errors of nodemailer about a refused login contain no password', async (t)
   transport.close();
   assert.ok(err instanceof Error);
   assertSilent({ err });
-  // This server quotes what it was sent, which only who knows the password can tell from noise.
+  // This server quotes what it was sent, in which the password can be recognised only by comparing.
   const sent = Buffer.from(`\0ann\0${password}`).toString('base64');
   assert.match((err as Error).message, new RegExp(sent.slice(0, 8)));
   const config = loadConfig({ SMTP_URL: `smtp://ann:${encodeURIComponent(password)}@127.0.0.1:${port}` });

@@ -40,7 +40,7 @@ serveCalls({
   },
 });
 
-/** Processor time of this process and of those it started that have ended; where the system does not tell, the clock. */
+/** Processor time of this process and of those it started that have ended; where the system does not report it, the clock. */
 function spentMs(): number {
   const { user, system } = process.cpuUsage();
   try {

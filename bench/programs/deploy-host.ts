@@ -19,7 +19,7 @@ class NotingHost extends VercelStandIn {
     const made = this.deployments[before];
     if (made !== undefined) {
       atMs = machineMs();
-      // What is measured is no waiting: the next look finds it ready.
+      // Waiting is not measured: the next poll finds it ready.
       made.readyState = 'READY';
     }
     return answer;

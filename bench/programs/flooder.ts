@@ -10,7 +10,7 @@ export type Offer = {
   perSecond: number;
   ms: number;
   maxConnections: number;
-  standingConnections: number;
+  initialConnections: number;
 };
 export type Offered = {
   admitted: number;

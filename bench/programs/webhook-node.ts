@@ -8,7 +8,7 @@ import { newWebhookSecret } from '../../src/domains/webhooks/webhook/signature.t
 import { newId } from '../../src/ids.ts';
 import { createLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
-import { createVerified, crier, deliveringParts, secrets } from '../../test/support/webhook-node.ts';
+import { createVerified, deliveringParts, emitter, secrets } from '../../test/support/webhook-node.ts';
 import { machineMs } from '../support/machine-clock.ts';
 import { serveCalls } from '../support/program.ts';
 
@@ -67,7 +67,7 @@ serveCalls({
     let answered = 0;
     for (let elapsedMs = 0; elapsedMs < ms; elapsedMs = performance.now() - beganMs) {
       while (asked < (elapsedMs * eventsPerSecond) / 1_000)
-        void cry(first, count, asked++)
+        void emitEvents(first, count, asked++)
           .catch(refused)
           .finally(() => answered++);
       await after(tickMs);
@@ -86,9 +86,9 @@ function refused(error: Error): void {
   if ((error as { code?: unknown }).code !== 'overloaded') throw error;
 }
 
-function cry(first: number, count: number, n: number): Promise<null> {
+function emitEvents(first: number, count: number, n: number): Promise<null> {
   const account = first + (n % count);
   const taskId = `task_${account}_${Math.floor(n / count) % tasksEach}`;
   const event = { accountId: `acct_${account}`, taskId, type: 'task.running', data: { n } };
-  return runtime.actors.ask(crier, taskId, 'cry', { events: [event] });
+  return runtime.actors.ask(emitter, taskId, 'emit', { events: [event] });
 }

@@ -1,6 +1,6 @@
 /** Finds the WebSocket frames in a server's bytes and does as little else as can be done: a receiver must not be what is measured. */
 
-/** Told of each whole frame. The payload's first bytes are passed where they came in one piece with the frame's header, else null. */
+/** Called with each whole frame. The payload's first bytes are passed where they came in one piece with the frame's header, else null. */
 export type OnFrame = (opcode: number, payloadBytes: number, chunk: Buffer | null, start: number) => void;
 
 const longestHeaderBytes = 10;
@@ -52,7 +52,7 @@ export class FrameReader {
   }
 }
 
-/** How long the header is, as far as `known` bytes tell. */
+/** The length of the header, as far as `known` bytes show it. */
 function headerBytesOf(bytes: Buffer, at: number, known: number): number {
   if (known < 2) return 2;
   const short = bytes[at + 1]! & 0x7f;

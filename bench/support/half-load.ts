@@ -44,7 +44,7 @@ export class HalfLoad {
       authorization,
       ms,
       maxConnections: connections,
-      standingConnections: connections,
+      initialConnections: connections,
     });
   }
 

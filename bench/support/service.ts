@@ -15,7 +15,7 @@ const pollMs = 10;
 
 export type ServiceOptions = {
   dataDir: string;
-  /** Through the launcher of `npm start`, which looks whether packages are missing. */
+  /** Through the launcher of `npm start`, which checks whether packages are missing. */
   launcher?: boolean;
   nodeOptions?: string[];
   env?: NodeJS.ProcessEnv;

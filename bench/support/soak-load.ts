@@ -69,7 +69,7 @@ export class SoakLoad {
     this.track(done.finally(() => this.inFlight--));
   }
 
-  /** Of twenty requests sixteen look at a task, two list, one looks at its history and one uploads, which commits. */
+  /** Of twenty requests sixteen read a task, two read a list, one reads its history, and one uploads a file, which commits. */
   private request(n: number): Promise<unknown> {
     const { customer } = this;
     if (n % 20 === 0) return customer.upload(this.workspaceId, 'notes.txt', `note ${n}\n`.repeat(50));

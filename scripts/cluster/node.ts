@@ -30,7 +30,7 @@ export class LocalNode {
   /** Throws if no process can be started. */
   constructor({ name, entry, env, onLine }: NodeOptions) {
     this.name = name;
-    // Detached: Ctrl-C at the terminal goes to the tool, which stops the nodes. The channel tells them when the tool has ended without a
+    // Detached: Ctrl-C at the terminal goes to the tool, which stops the nodes. The channel notifies them when the tool has ended without a
     // signal.
     this.child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {
       cwd: root,

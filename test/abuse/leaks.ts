@@ -19,13 +19,13 @@ export type Evidence = { answer: Answer; sent: string };
  */
 export function leakedSecret({ answer, sent }: Evidence, secrets: readonly string[], folder: string): string | null {
   const text = `${JSON.stringify(answer.headers)}\n${answer.text}`;
-  for (const secret of secrets) if (text.includes(secret) && !sent.includes(secret)) return `tells of somebody else: ${secret}`;
-  if (text.includes(folder)) return 'tells where its files lie';
+  for (const secret of secrets) if (text.includes(secret) && !sent.includes(secret)) return `contains data of another account: ${secret}`;
+  if (text.includes(folder)) return 'contains the path of the data folder';
   if (answer.status < 400 || answer.json === null) return null;
   const shownText = JSON.stringify(withoutInput(answer.json.detail ?? answer.json));
   for (const pattern of insides) {
     const found = pattern.exec(shownText)?.[0];
-    if (found !== undefined && !sent.includes(found)) return `tells of its inside: ${found}`;
+    if (found !== undefined && !sent.includes(found)) return `contains internal names: ${found}`;
   }
   return null;
 }

@@ -108,7 +108,7 @@ test('idle actors leave memory after their idle time, actors without a row earli
   assert.equal(passivation.sweep(), 1);
   short = false;
   assert.equal(await node.actors.ask(probe, 'real', 'touch', null), 1);
-  assert.equal(passivation.sweep(), 0, 'it was used since the last look');
+  assert.equal(passivation.sweep(), 0, 'it was used since the last sweep');
   nowMs += 300_000;
   assert.equal(passivation.sweep(), 1);
   assert.equal(node.actors.activationCount, 0);

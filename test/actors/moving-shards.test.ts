@@ -152,7 +152,7 @@ test('a try that the earlier owner forwards after the new owner refused the call
   cluster.links.harm(a.incarnation, b.incarnation, 'cut');
   void b.placement.leave(10_000);
   await until(async () => (await value()) === 2, 'the turn at the new owner');
-  assert.equal(b.actors.pending.size, 1, 'the earlier owner still has the first try, and looks for the new one');
+  assert.equal(b.actors.pending.size, 1, 'the earlier owner still has the first try, and queries for the new owner');
   await a.actors.ask(probe, onB, 'answer', { key: 'k', reply: null, refuse: true });
   assert.deepEqual(await waiting, { refused: 'conflict' });
   cluster.links.heal(a.incarnation, b.incarnation);

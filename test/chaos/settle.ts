@@ -14,7 +14,7 @@ const underWay = `(select count(*) from task where status not in ('complete', 'f
 
 /**
  * Waits until every task has ended, no order is open, nothing is on its way, and every order that waited for money has been paid, as there is enough at last.
- * What takes longer than two minutes the checker will tell. Resolves with the orders that waited although there was money.
+ * The checker reports what takes longer than two minutes. Resolves with the orders that waited although there was money.
  */
 export async function settle(
   databaseUrl: string,

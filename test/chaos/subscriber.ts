@@ -66,7 +66,7 @@ export class Subscriber {
     const { token, history, account } = this.parts;
     const socket = new WebSocket(`${node.url.replace('http', 'ws')}/v1/ws`);
     this.socket = socket;
-    let heardMs = performance.now();
+    let lastMessageMs = performance.now();
     return new Promise((resolve) => {
       const over = (code: number) => {
         clearInterval(pinging);
@@ -76,7 +76,7 @@ export class Subscriber {
         resolve(code);
       };
       const pinging = setInterval(() => {
-        if (performance.now() - heardMs > silentAfterMs) {
+        if (performance.now() - lastMessageMs > silentAfterMs) {
           over(1006);
           socket.close();
         } else if (socket.readyState === WebSocket.OPEN) socket.send('{"type":"ping"}');
@@ -92,7 +92,7 @@ export class Subscriber {
       socket.onerror = () => {};
       socket.onclose = ({ code }) => over(code);
       socket.onmessage = ({ data }) => {
-        heardMs = performance.now();
+        lastMessageMs = performance.now();
         const message = JSON.parse(String(data));
         if (message.type === 'reset') history.anomaly(`${this.name}: a stream could not be resumed after ${this.position} on ${node.name}`);
         if (message.type !== 'event') return;

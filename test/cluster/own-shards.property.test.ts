@@ -53,12 +53,14 @@ test(`M1 notifications in any order, late and repeated, lead to the same map (SE
   const rows = fc.uniqueArray(row, { selector: ({ shard, epoch }) => `${shard} ${epoch}`, maxLength: 40 });
   fc.assert(
     fc.property(
-      rows.chain((news) => fc.tuple(fc.constant(news), fc.shuffledSubarray([...news, ...news], { minLength: 2 * news.length }))),
-      ([news, shuffled]) => {
+      rows.chain((entries) =>
+        fc.tuple(fc.constant(entries), fc.shuffledSubarray([...entries, ...entries], { minLength: 2 * entries.length })),
+      ),
+      ([entries, shuffled]) => {
         const map = new ShardMap();
         for (const each of shuffled) map.merge([each]);
-        const latest = new Map<number, (typeof news)[number]>();
-        for (const each of news) if (each.epoch > (latest.get(each.shard)?.epoch ?? -1)) latest.set(each.shard, each);
+        const latest = new Map<number, (typeof entries)[number]>();
+        for (const each of entries) if (each.epoch > (latest.get(each.shard)?.epoch ?? -1)) latest.set(each.shard, each);
         for (const [shard, { owner }] of latest) assert.equal(map.ownerOf(shard), owner);
         for (const name of ['a', 'b', 'c'])
           assert.equal(map.countOf(name), [...latest.values()].filter(({ owner }) => owner === name).length);

@@ -282,7 +282,7 @@ describe('S3 only', () => {
     assert.deepEqual([...server.openUploads.keys()], []);
   });
 
-  test('content interrupted in transit fails its reader instead of looking complete', async () => {
+  test('content interrupted in transit fails its reader and does not appear complete', async () => {
     server.misbehave = { method: 'GET', how: 'cut', times: 1 };
     await assert.rejects(buffer(await store.open('flaky')));
     server.misbehave = null;

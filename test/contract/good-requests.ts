@@ -273,7 +273,7 @@ export async function answerPeople(site: Site): Promise<void> {
 /** Of a mail to the address that is kept where no mail server is configured. @param begin of its file's name */
 async function mailedToken({ service }: Site, to: string, begin: string): Promise<string> {
   let token: string | undefined;
-  const look = async (): Promise<boolean> => {
+  const isFound = async (): Promise<boolean> => {
     const folder = join(service.dataDir, 'mail');
     const names = (await readdir(folder).catch(() => [])).filter((file) => file.startsWith(begin) && file.endsWith('.eml'));
     // The mail's lines are folded (quoted-printable).
@@ -282,6 +282,6 @@ async function mailedToken({ service }: Site, to: string, begin: string): Promis
     token = text && /^v4\.public\.\S+/m.exec(text)?.[0];
     return token !== undefined;
   };
-  await until(look, 'the mail');
+  await until(isFound, 'the mail');
   return token!;
 }

@@ -252,8 +252,8 @@ test('agents', { timeout: 600_000 }, async (t) => {
       await new Promise<void>((resolve) => (answer = resolve));
       await finish('too early')(response, request);
     };
-    const { id } = await world.begin('heard', turns(held, finish('with the harbour')));
-    await world.request('heard', 2);
+    const { id } = await world.begin('guided', turns(held, finish('with the harbour')));
+    await world.request('guided', 2);
     const agentId = (await caller.json('GET', `/v1/tasks/${id}`)).agents[0].id;
     assert.equal((await act(`/v1/agents/${agentId}/guide`, { message: 'and the harbour' })).status, 'thinking');
     answer!();

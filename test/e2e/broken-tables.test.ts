@@ -90,7 +90,7 @@ function largeTable(): { content: Buffer; rows: number; total: number } {
 function watchService(service: Service) {
   let slowestMs = 0;
   let ending = false;
-  const looking = (async () => {
+  const polling = (async () => {
     while (!ending) {
       const at = performance.now();
       assert.equal((await fetch(`${service.url}/health/live`)).status, 200);
@@ -101,7 +101,7 @@ function watchService(service: Service) {
   return {
     async end() {
       ending = true;
-      await looking;
+      await polling;
       return { peakMb: await peakResidentMb(service.pid), slowestMs };
     },
   };

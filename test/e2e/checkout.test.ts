@@ -28,7 +28,7 @@ test('a paid checkout changes the plan at once, and leaves one invoice with a PD
   assert.match(html, /Pay \$49\.00/);
   assert.match(html, /nothing is charged/);
   assert.doesNotMatch(html, /<script/);
-  assert.equal((await ann.json('GET', '/v1/billing')).plan, 'free', 'looking at the page changes nothing');
+  assert.equal((await ann.json('GET', '/v1/billing')).plan, 'free', 'reading the page changes nothing');
 
   const answers = await Promise.all([1, 2, 3].map(() => form(opened.checkout_url, 'pay')));
   for (const { status } of answers) assert.ok([303, 409].includes(status));

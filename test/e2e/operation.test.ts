@@ -193,7 +193,7 @@ test('no secret is in the log or, unencrypted, in the database', { timeout }, as
     assert.ok(!service.output().includes(secret.trim()), `the log holds ${name}`);
     assert.ok(!held.includes(secret.trim()), `the database holds ${name}`);
   }
-  assert.match(service.output(), /"level":"debug"/, 'the log was looked at where it says most');
+  assert.match(service.output(), /"level":"debug"/, 'the log was checked at its most detailed level');
 });
 
 async function postmasterPid({ dataDir }: Service): Promise<number> {

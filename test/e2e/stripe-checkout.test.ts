@@ -181,13 +181,13 @@ test('a renewal is charged by Stripe and has an invoice here; an upgrade ends it
   await deliver(service.url, completed(stripe.pay((await open(ann)).url)));
   await until(async () => renewals().length === 1);
   const first = renewals()[0]!;
-  const tell = (type: string, object: object) => deliver(service.url, stripe.event(type, object));
+  const notify = (type: string, object: object) => deliver(service.url, stripe.event(type, object));
   const invoice = stripe.renew(first);
   await until(async () => {
-    assert.equal((await tell('invoice.paid', invoice)).status, 200);
+    assert.equal((await notify('invoice.paid', invoice)).status, 200);
     return (await invoicesOf(ann)).length === 2;
   });
-  for (const _ of [1, 2]) await tell('invoice.paid', invoice);
+  for (const _ of [1, 2]) await notify('invoice.paid', invoice);
   const invoices = await invoicesOf(ann);
   assert.equal(invoices.length, 2);
   assert.equal(Date.parse(invoices[0].period_start), first.trial_end! * 1_000);
@@ -195,13 +195,13 @@ test('a renewal is charged by Stripe and has an invoice here; an upgrade ends it
   await deliver(service.url, completed(stripe.pay((await open(ann, 'power')).url)));
   await until(async () => first.status === 'canceled' && renewals().length === 2);
   assert.equal(await planOf(ann), 'power');
-  assert.equal((await tell('customer.subscription.deleted', first)).status, 200);
+  assert.equal((await notify('customer.subscription.deleted', first)).status, 200);
   assert.equal(await planOf(ann), 'power', 'the end of what was replaced ends nothing');
 
   const second = renewals()[1]!;
   second.status = 'canceled';
   await until(async () => {
-    assert.equal((await tell('customer.subscription.deleted', second)).status, 200);
+    assert.equal((await notify('customer.subscription.deleted', second)).status, 200);
     return (await planOf(ann)) === 'free';
   });
 });
@@ -259,7 +259,7 @@ test('while Stripe is unavailable, busy or slow no page is created and nothing i
 
   const event = completed(stripe.pay(once.url));
   stripe.always = { status: 500, body: { error: { type: 'api_error' } } };
-  assert.equal((await deliver(service.url, event)).status, 503, 'Stripe tells it again');
+  assert.equal((await deliver(service.url, event)).status, 503, 'Stripe sends it again');
   stripe.always = null;
   assert.equal((await deliver(service.url, event)).status, 200);
   await until(async () => (await planOf(ann)) === 'pro');

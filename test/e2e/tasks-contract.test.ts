@@ -215,7 +215,7 @@ test('tasks and agents', { timeout: 300_000 }, async (t) => {
     assert.ok(seen.every((event, index) => index === 0 || event.seq > seen[index - 1].seq));
     assert.ok(seen.every((event) => event.data.task_id === task.id && /^evt_/.test(event.id) && iso.test(event.created_at)));
     const streamed = (await caller.events()).filter((event) => event.data.task_id === task.id);
-    assert.deepEqual(streamed, seen, 'the stream tells the same');
+    assert.deepEqual(streamed, seen, 'the stream has the same events');
     assert.deepEqual((await caller.json('GET', `/v1/tasks/${task.id}/events?after=999999999`)).data, []);
     for (const query of ['after=-1', 'after=x', 'limit=0', 'limit=101']) {
       assert.equal((await caller.fetch('GET', `/v1/tasks/${task.id}/events?${query}`)).status, 422, query);

@@ -21,7 +21,7 @@ test('a cached file is stripped again after each change, and a missing file is r
   };
   const value = async (text: string, name = 'value.ts') => {
     await writeFile(join(root, name), `export const value: string = '${text}';\n`);
-    // The time that people see does not tell these apart.
+    // The displayed time is the same for both.
     await utimes(join(root, name), 1_700_000_000, 1_700_000_000);
   };
   await writeFile(

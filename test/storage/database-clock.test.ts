@@ -47,7 +47,7 @@ test("a wrong clock of a machine is corrected, and setting it does not change th
   assert.ok(Math.abs(measured.offsetMs + 45_000) < 100, 'the operator hears of it');
   for (const offMs of [0, 11_000, -3_600_000]) {
     machine.offMs = offMs;
-    assert.ok(isTrue(), `before the next look, ${offMs} ms`);
+    assert.ok(isTrue(), `before the next query, ${offMs} ms`);
     await measured.measure();
     assert.ok(isTrue());
     assert.ok(Math.abs(measured.offsetMs + offMs) < 100, `${offMs} ms: ${measured.offsetMs}`);

@@ -89,7 +89,7 @@ export class World {
   /** Connections of the account, by service; a new one after each loss. */
   private readonly connections = new Map<string, string>();
   private readonly lost = new Set<string>();
-  /** Effects that looked before the last connection was made. */
+  /** Effects that read the connections before the last one was made. */
   private readonly lookedBefore = new Set<string>();
   /** Messages between task and account overtake one another. */
   overtakes = false;

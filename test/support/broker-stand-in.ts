@@ -52,7 +52,7 @@ export abstract class BrokerStandIn {
   /** Connections are cut, sockets too. */
   dark = false;
   cash = 100_000;
-  /** Told of each new order before it is answered. */
+  /** Called with each new order before it is answered. */
   onMade: (order: StandInOrder) => void = () => {};
   sockets = new Set<ServedSocket>();
   private readonly server: Server;
@@ -98,7 +98,7 @@ export abstract class BrokerStandIn {
   protected abstract isOrderPost(request: VenueRequest): boolean;
   protected abstract answer(request: VenueRequest): VenueAnswer;
   protected abstract receive(message: Json, socket: ServedSocket): void;
-  /** Tells the sockets of an order. */
+  /** Notifies the sockets of an order. */
   abstract sendUpdate(order: StandInOrder): void;
 
   protected make(order: Omit<StandInOrder, 'id' | 'state' | 'reason' | 'filled' | 'value' | 'createdAtMs' | 'hidden'>): StandInOrder {

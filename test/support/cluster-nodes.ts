@@ -38,7 +38,7 @@ export type TestNode = {
   owned(): number[];
   /** Ends it as SIGTERM does. */
   leave(): Promise<void>;
-  /** Ends it as kill -9 does: not a word, and its address refuses. */
+  /** Ends it as kill -9 does: without a message, and its address refuses connections. */
   kill(): Promise<void>;
 };
 
@@ -192,8 +192,8 @@ export async function testCluster(t: Scope, clusterOptions: TestClusterOptions =
           nodes.some((node) => node.incarnation === plan[shard] && node.placement.epochOf(shard) === epoch);
         return rows.every(({ shard, owner, epoch }) => owner === plan[shard] && served(shard, epoch));
       }, 'every shard to be served').catch((error) => {
-        const standings = nodes.map(({ placement, membership }) => ({ ...placement.status(), membership: membership.state }));
-        throw new Error(JSON.stringify({ standings, lines }), { cause: error });
+        const states = nodes.map(({ placement, membership }) => ({ ...placement.status(), membership: membership.state }));
+        throw new Error(JSON.stringify({ states, lines }), { cause: error });
       });
     },
     async shares() {

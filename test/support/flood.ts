@@ -11,7 +11,7 @@ export type FloodOptions = {
   /** Open at once; what is due beyond is not sent, and counted. */
   maxConnections: number;
   /** Opened before the first request is due. Default: each when it is needed. */
-  standingConnections?: number;
+  initialConnections?: number;
   /** First line of all requests, without the version. */
   line: string;
   headers: Record<string, string>;
@@ -44,7 +44,7 @@ const readBytes = 64 * 1024;
 
 /** Resolves when every request that was sent is answered or broken. */
 export async function flood(options: FloodOptions): Promise<FloodOutcome> {
-  const { url, perSecond, ms, maxConnections, standingConnections = 0, body } = options;
+  const { url, perSecond, ms, maxConnections, initialConnections = 0, body } = options;
   const { hostname, port } = new URL(url);
   const headOf = heads(options);
   const outcome: FloodOutcome = {
@@ -106,7 +106,7 @@ export async function flood(options: FloodOptions): Promise<FloodOutcome> {
     line.ask(headOf(text.length) + text, dueMs);
   };
 
-  for (let i = 0; i < standingConnections; i++) free.push(newLine());
+  for (let i = 0; i < initialConnections; i++) free.push(newLine());
   await Promise.all(free.map((line) => line.stands));
   const beganMs = performance.now();
   let sent = 0;

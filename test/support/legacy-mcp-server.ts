@@ -38,7 +38,7 @@ export class LegacyMcpServer {
     this.questions.set(name, params);
   }
 
-  /** Tells every session. */
+  /** Notifies every session. */
   async toolsChanged(): Promise<void> {
     for (const { server } of this.sessions.values()) await server.sendToolListChanged();
   }

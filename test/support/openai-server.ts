@@ -57,7 +57,7 @@ export async function openAiServer(script: Script): Promise<OpenAiServer> {
       const body = await readJson(incoming);
       const request: ChatRequest = { n: requests.length + 1, path: incoming.url ?? '', headers: incoming.headers, body, closed };
       requests.push(request);
-      for (const tell of waiting.get(request.n) ?? []) tell(request);
+      for (const resolve of waiting.get(request.n) ?? []) resolve(request);
       waiting.delete(request.n);
       if (incoming.method !== 'POST' || !request.path.endsWith('/chat/completions'))
         return sendJson(response, 404, failureBody('Unknown path', 'not_found'));

@@ -14,7 +14,7 @@ const refusals = [
   'revoke execute on function pg_control_system(), pg_current_wal_flush_lsn(), pg_walfile_name(pg_lsn) from public',
 ];
 
-/** Empty. `adminUrl` is for looking at what the role may not see. */
+/** Empty. `adminUrl` is for reading what the role may not read. */
 export async function plainRoleDatabase({ refused = false } = {}): Promise<TestDatabase & { adminUrl: string }> {
   const kept = await testDatabase({ empty: true });
   const role = `plain_${randomBytes(6).toString('hex')}`;

@@ -14,7 +14,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 export type TestRedis = {
   url: string;
   port: number;
-  /** For looking and for harm; its commands wait while the server is paused. */
+  /** For queries and for faults; its commands wait while the server is paused. */
   client: Redis;
   /** Stops its process where it is: connections stay, nothing is answered. */
   pause(): void;

@@ -77,7 +77,7 @@ export class StreamClient {
   }
 
   /**
-   * Resolves when the condition holds; it is looked at with everything that arrives. Rejects when the connection ends before, or after two
+   * Resolves when the condition holds; it is evaluated at each message. Rejects when the connection ends before, or after two
    * minutes, with the newest messages.
    */
   async until(condition: () => boolean): Promise<void> {

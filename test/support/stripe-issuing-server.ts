@@ -142,7 +142,7 @@ export class StripeIssuingServer extends StripeStandIn<IssuingRequest> {
     return this.move(authorization, 'refund', amount);
   }
 
-  /** Tells of it, as often as it takes. */
+  /** Sends the notification until it is accepted. */
   async notify(type: string, object: object): Promise<void> {
     const answer = await this.send(this.event(type, object));
     assert.equal(answer.status, 200, await answer.text());

@@ -287,7 +287,7 @@ export function deliver(
   return fetch(`${serviceUrl}/v1/stripe/webhook`, { method: 'POST', headers, body: body ?? signed });
 }
 
-/** Tells a service of a session, and kills it as soon as Stripe has been asked what was paid: nothing of that is committed. */
+/** Notifies a service of a session, and kills the service as soon as Stripe has been asked what was paid: nothing of that is committed. */
 export async function killDuringQuery(
   stripe: StripeServer,
   service: { url: string; kill(): Promise<unknown>; restart(): Promise<unknown> },

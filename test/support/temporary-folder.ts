@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 export type TemporaryFolder = { path: string; remove(): Promise<void> };
 
-/** A new, empty folder; others may pass through it but not look, as PostgreSQL runs as another user when the tests run as root. */
+/** A new, empty folder; other users may traverse it but not list it, because PostgreSQL runs as another user when the tests run as root. */
 export async function temporaryFolder(prefix = 'troupe-'): Promise<TemporaryFolder> {
   const path = await realpath(await mkdtemp(join(tmpdir(), prefix)));
   await chmod(path, 0o711);

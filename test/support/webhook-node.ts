@@ -31,15 +31,15 @@ import { eventCatalogue } from './product-events.ts';
 import { productSchema } from './product-schema.ts';
 import { until } from './until.ts';
 
-export type CrierContract = { commands: { cry(input: { events: NewEvent[] }): null }; queries: Record<never, never> };
-export const crier = actorRef<CrierContract>('crier');
+export type EmitterContract = { commands: { emit(input: { events: NewEvent[] }): null }; queries: Record<never, never> };
+export const emitter = actorRef<EmitterContract>('emitter');
 
 /** Emits the events of its input. */
-export const crierActor = defineActor<CanaryRow, CrierContract>({
-  ref: crier,
+export const emitterActor = defineActor<CanaryRow, EmitterContract>({
+  ref: emitter,
   entity: Canary,
   commands: {
-    cry(state, { events }, ctx) {
+    emit(state, { events }, ctx) {
       for (const event of events) ctx.emit(event);
       return { state: { id: ctx.id, beats: (state?.beats ?? 0) + 1 } as CanaryRow, reply: null };
     },
@@ -113,7 +113,7 @@ export function deliveringParts({ database, placement, runtime, clock, allow = [
   /** Whose dispatchers hear of no change. */
   const muted = new Set<string>();
   runtime.register([
-    crierActor,
+    emitterActor,
     ownerActor,
     accountWebhooksActor(accountWebhooksEffects({ database })),
     webhookActor({ actors, mail, changed: (id) => muted.has(id) || dispatchers.changed(id) }),
@@ -191,9 +191,9 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
       await createVerified(node.actors, part, id, input);
       return { id };
     },
-    async cry(events: (Partial<NewEvent> & { n?: number })[], accountId = 'acct_1'): Promise<void> {
+    async emitEvents(events: (Partial<NewEvent> & { n?: number })[], accountId = 'acct_1'): Promise<void> {
       const whole = events.map(({ n, ...event }) => ({ accountId, type: 'task.running', data: { n }, ...event }));
-      await node.actors.ask(crier, newId('evt_', null), 'cry', { events: whole });
+      await node.actors.ask(emitter, newId('evt_', null), 'emit', { events: whole });
     },
     /** Moves the clock and lets what is due go on. */
     async pass(ms: number): Promise<void> {

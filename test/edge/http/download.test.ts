@@ -217,7 +217,7 @@ test('a stream of unknown length is sent completely in chunks', async () => {
   assert.deepEqual(Buffer.from(await response.arrayBuffer()), content);
 });
 
-test('a stream that breaks, or is shorter or longer than declared, closes the connection instead of looking complete', async () => {
+test('a stream that breaks, or is shorter or longer than declared, closes the connection, so that it does not appear complete', async () => {
   for (const path of ['/breaks', '/short', '/long']) {
     await assert.rejects(
       fetch(edge.url + path).then((response) => response.arrayBuffer()),

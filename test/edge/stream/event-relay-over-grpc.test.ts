@@ -18,7 +18,7 @@ test('events committed on three nodes reach subscribers on each in order, at ful
     const [a, b, c] = nodes as [EdgeNode, EdgeNode, EdgeNode];
     for (const node of nodes) node.setMembers(nodes.filter((other) => other !== node).map(({ member }) => member));
     const clients = await Promise.all(nodes.flatMap((node) => ['acct_1', 'acct_2'].map((account) => node.subscribe(account, 0))));
-    for (const node of nodes) await until(() => node.relay.subscribedAccounts === 2, 'the news of listeners');
+    for (const node of nodes) await until(() => node.relay.subscribedAccounts === 2, 'the notification of subscribed accounts');
     const write = async (node: EdgeNode, times: number) => {
       for (let n = 0; n < times; n++) node.publish(await node.commit(`acct_${1 + (n % 2)}`, 2));
     };

@@ -47,7 +47,7 @@ async function listen(node: EdgeNode, accountId: string): Promise<StreamClient> 
   return client;
 }
 const knows = (publisher: EdgeNode, accounts: number) =>
-  until(() => publisher.relay.subscribedAccounts === accounts, 'the news of listeners');
+  until(() => publisher.relay.subscribedAccounts === accounts, 'the notification of subscribed accounts');
 
 test('events reach the subscribers on every node directly from the node that committed them', async () => {
   await withNodes(

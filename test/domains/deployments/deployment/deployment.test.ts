@@ -135,7 +135,7 @@ test('without builds, a configuration with a build command is refused with the r
   });
   assert.deepEqual([status, json.detail], [409, 'No builds here']);
   const empty = { workspace_id: await world.workspace({}), target: 'vercel', config_id: id };
-  assert.equal((await world.send('POST', '/v1/deployments', empty)).status, 422, 'the body is looked at first');
+  assert.equal((await world.send('POST', '/v1/deployments', empty)).status, 422, 'the body is checked first');
   assert.equal(await unnamedSnapshots(), 0);
   await world.actors.ask(deployConfigs, world.accountId, 'remove', { id });
 });

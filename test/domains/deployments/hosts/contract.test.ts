@@ -189,7 +189,7 @@ for (const row of hostRows) {
       }
   });
 
-  test(named('an answer of 200 with an error inside is the failure that it tells'), async (t) => {
+  test(named('an answer of 200 that contains an error is that failure'), async (t) => {
     const world = await start(t);
     const { answer, code, message } = row.errorInside;
     world.standIn.meet(requests.create, answer);

@@ -238,7 +238,7 @@ test('MCP servers over HTTP', async (t) => {
     assert.equal((await caller.fetch('DELETE', `${base}/${waiting.id}`)).status, 204);
   });
 
-  await t.test('events tell that a server was connected and disconnected, in the form of a connected service', async () => {
+  await t.test('events report that a server was connected and disconnected, in the form of a connected service', async () => {
     const events: Json[] = (await caller.events()).filter(({ type }) => type.startsWith('integration.'));
     const of = (name: string) => events.filter(({ data }) => data.integration?.name === name).map(({ type, data }) => ({ type, ...data }));
     assert.deepEqual(

@@ -115,7 +115,7 @@ function fits(schema: object, value: unknown, what: string): void {
   assert.ok(isFitting, `${what}: ${JSON.stringify(errors)}`);
 }
 
-/** Fields that the sample lacks, or has in another kind. Lists and objects of customers (`metadata`) are not looked into. */
+/** Fields that the sample lacks, or has in another kind. Lists and objects of customers (`metadata`) are not compared. */
 function unknownFields(value: Record<string, unknown>, sample: Record<string, unknown>, at: string): string[] {
   return Object.entries(value).flatMap(([name, field]) => {
     if (!Object.hasOwn(sample, name)) return [`${at}.${name} is unknown`];

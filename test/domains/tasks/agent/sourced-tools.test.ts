@@ -334,7 +334,7 @@ test('a connection that is made during a call without it is not missed', async (
   let calls = 0;
   source.toolsOf = async (owner) => {
     const tools = await original(owner);
-    // The third look of this account is the one of the call.
+    // The third query of this account is the one of the call.
     if (owner.accountId === accountId && ++calls === 3) {
       queried.resolve();
       await goOn.promise;

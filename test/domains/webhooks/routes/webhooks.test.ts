@@ -61,7 +61,7 @@ async function startWebhookEdge(t: TestContext) {
 test('deliveries of a registered webhook verify with the secret that is shown once; after its deletion the webhook is 404', async (t) => {
   const { node, call } = await startWebhookEdge(t);
   const receiver = await startReceiver(t);
-  await node.cry([{ type: 'task.created' }]);
+  await node.emitEvents([{ type: 'task.created' }]);
   const made = await call('POST', '', { url: receiver.url, events: ['task.completed', 'task.completed', 'agent.*'] });
   assert.equal(made.status, 201);
   const { secret, ...shown } = made.json;
@@ -73,7 +73,7 @@ test('deliveries of a registered webhook verify with the secret that is shown on
   const { rows } = await node.database.read({ text: 'select row_to_json(w)::text as kept from webhook w', values: [] });
   assert.ok(!rows[0].kept.includes(secret.slice('whsec_'.length)));
 
-  await node.cry([{ type: 'task.created' }, { type: 'task.completed', taskId: 'task_1' }]);
+  await node.emitEvents([{ type: 'task.created' }, { type: 'task.completed', taskId: 'task_1' }]);
   await until(() => receiver.received.length === 1, 'the delivery');
   const [{ body, headers, event }] = receiver.received as [any];
   assert.deepEqual(new Webhook(secret).verify(body, headers), event);
@@ -82,7 +82,7 @@ test('deliveries of a registered webhook verify with the secret that is shown on
   assert.equal(signature, createHmac('sha256', key).update(`${timestamp}.${body}`).digest('hex'));
 
   assert.equal((await call('DELETE', `/${shown.id}`)).status, 204);
-  await node.cry([{ type: 'task.completed', taskId: 'task_1' }]);
+  await node.emitEvents([{ type: 'task.completed', taskId: 'task_1' }]);
   assert.equal((await call('GET', `/${shown.id}`)).status, 404);
   assert.equal((await call('DELETE', `/${shown.id}`)).status, 404);
   assert.equal((await call('GET', '')).json.total, 0);
@@ -162,14 +162,14 @@ test('for a day after a rotation the old secret verifies too, then only the new 
   const { secret } = (await rotate()).json;
   assert.equal((await rotate()).json.secret, secret);
   assert.notEqual(secret, old);
-  await node.cry([{ taskId: 'task_1' }]);
+  await node.emitEvents([{ taskId: 'task_1' }]);
   await until(() => receiver.received.length === 1, 'the first');
   const [{ body, headers }] = receiver.received as [any];
   for (const known of [old, secret]) new Webhook(known).verify(body, headers);
   assert.equal(headers['x-troupe-signature'].split('v1=').length, 3);
 
   node.clock.advance(dayMs);
-  await node.cry([{ taskId: 'task_1' }]);
+  await node.emitEvents([{ taskId: 'task_1' }]);
   await until(() => receiver.received.length === 2, 'the second');
   const later = receiver.received[1]!;
   assert.equal((later.headers['webhook-signature'] as string).split(' ').length, 1);
@@ -182,7 +182,7 @@ test('deliveries are listed newest first, in pages and by status, and sent again
   receiver.answer = (received, response) =>
     void response.writeHead(received.event.data.n === 2 ? 404 : 200, { 'retry-after': '3600' }).end('seen');
   const { id } = (await call('POST', '', { url: receiver.url, events: ['*'] })).json;
-  for (const n of [1, 2, 3]) await node.cry([{ taskId: `task_${n}`, n }]);
+  for (const n of [1, 2, 3]) await node.emitEvents([{ taskId: `task_${n}`, n }]);
   await node.untilRow(id, ({ cursor, lanes }) => cursor === 3 && lanes[0]?.failures === 1, 'the records');
   const { data } = (await call('GET', `/${id}/deliveries`)).json;
   assert.deepEqual(
@@ -221,7 +221,7 @@ test('an address gets only signed challenges until it answers one with 2xx, then
   const receiver = await startReceiver(t);
   receiver.answerChallenge = answerWith(500);
   const { id, secret } = (await call('POST', '', { url: receiver.url, events: ['*'] })).json;
-  for (const n of [1, 2]) await node.cry([{ taskId: 'task_1', n }]);
+  for (const n of [1, 2]) await node.emitEvents([{ taskId: 'task_1', n }]);
   const failures = async () => (await call('GET', `/${id}/deliveries?status=failed`)).json.data[0]?.attempts;
   await until(async () => (await failures()) === 1, 'the first refusal');
   assert.equal((await call('GET', `/${id}`)).json.status, 'pending');
@@ -313,7 +313,7 @@ test('a corrected address gets a challenge at once', async (t) => {
   const [wrong, right] = [await startReceiver(t), await startReceiver(t)];
   wrong.answer = answerWith(500);
   const { id } = (await call('POST', '', { url: wrong.url, events: ['*'] })).json;
-  await node.cry([{ taskId: 'task_1' }]);
+  await node.emitEvents([{ taskId: 'task_1' }]);
   await node.untilRow(id, ({ lanes }) => lanes[0]?.failures === 1, 'the failure');
   assert.equal((await call('PATCH', `/${id}`, { url: right.url })).json.url, right.url);
   await until(() => right.received.length === 1, 'the delivery');

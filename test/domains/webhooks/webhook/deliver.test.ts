@@ -13,7 +13,7 @@ test('a committed event is delivered once as its envelope, and the delivery is r
   const node = await startWebhookNode(t);
   const receiver = await startReceiver(t);
   const { id } = await node.register(receiver.url, { events: ['task.*'] });
-  await node.cry([{ taskId: 'task_1', type: 'task.created', n: 1 }, { type: 'plan.changed' }]);
+  await node.emitEvents([{ taskId: 'task_1', type: 'task.created', n: 1 }, { type: 'plan.changed' }]);
   await node.untilRow(id, ({ cursor }) => cursor === 2, 'the record');
   assert.equal(receiver.received.length, 1);
   const [{ headers, event }] = receiver.received as [any];
@@ -30,7 +30,7 @@ test('a webhook gets events of cards, orders and the wallet of its own mode, and
   const live = await node.register(of.live.url, { mode: 'live' });
   const trial = await node.register(of.test.url, { mode: 'test' });
   const sly = { mode: 'live', vendor: '"mode":"test"', description: '{"mode":"test"}' };
-  await node.cry([
+  await node.emitEvents([
     { type: 'order.created', data: sly },
     { type: 'order.created', data: { ...sly, mode: 'test' } },
     { type: 'wallet.deposited', data: { amount: 1 } },
@@ -56,7 +56,7 @@ test('a failed delivery is retried at its times; only later events of the same t
     (received, response) =>
       void response.writeHead(received.event.data.n === broken ? 500 : 200).end('sorry');
   receiver.answer = failing('a1');
-  await node.cry(['a1', 'b1', 'a2', 'c', 'b2'].map((n) => ({ taskId: n === 'c' ? undefined : `task_${n[0]}`, data: { n } })));
+  await node.emitEvents(['a1', 'b1', 'a2', 'c', 'b2'].map((n) => ({ taskId: n === 'c' ? undefined : `task_${n[0]}`, data: { n } })));
   const names = () => receiver.received.map(({ event }) => event.data.n);
   await node.untilRow(id, ({ cursor, lanes }) => cursor === 5 && lanes.length === 1 && lanes[0]!.failures === 1, 'the failure');
   assert.deepEqual([...names()].sort(), ['a1', 'b1', 'b2', 'c']);
@@ -74,7 +74,7 @@ test('a failed delivery is retried at its times; only later events of the same t
     await node.untilRow(id, ({ lanes }) => lanes[0]?.failures === failures, `failure ${failures}`);
   }
   receiver.answer = answerWith(204);
-  await node.cry([{ taskId: 'task_a', data: { n: 'a3' } }]);
+  await node.emitEvents([{ taskId: 'task_a', data: { n: 'a3' } }]);
   await node.pass(600_000);
   await node.untilRow(id, ({ lanes, cursor }) => lanes.length === 0 && cursor === 6, 'the end of the lane');
   assert.deepEqual(names().slice(4), ['a1', 'a1', 'a1', 'a1', 'a2', 'a3']);
@@ -97,7 +97,7 @@ test('a webhook whose delivery fails for 24 hours is disabled, with an event and
   receiver.answer = answerWith(503);
   const { id } = await node.register(receiver.url, { events: ['task.*'] });
   await node.register(other.url, { events: ['webhook.disabled'] });
-  await node.cry([{ taskId: 'task_1', n: 1 }]);
+  await node.emitEvents([{ taskId: 'task_1', n: 1 }]);
   for (let failures = 1; (await node.row(id))!.status === 'active'; failures++) {
     await node.untilRow(id, ({ lanes, status }) => status === 'disabled' || lanes[0]?.failures === failures, `failure ${failures}`);
     assert.ok(failures < 40);
@@ -111,10 +111,10 @@ test('a webhook whose delivery fails for 24 hours is disabled, with an event and
   assert.deepEqual([row.disabledReason, row.lanes], ['failing', []]);
   assert.equal((await node.deliveries(id))[0].next_attempt_at, null);
 
-  await node.cry([{ taskId: 'task_1', n: 2 }]);
+  await node.emitEvents([{ taskId: 'task_1', n: 2 }]);
   receiver.answer = answerWith(200);
   await node.actors.ask(webhook, id, 'change', { status: 'active', cursor: 3 });
-  await node.cry([{ taskId: 'task_1', n: 3 }]);
+  await node.emitEvents([{ taskId: 'task_1', n: 3 }]);
   await until(() => receiver.received.length > attempts, 'a delivery');
   await node.untilRow(id, ({ cursor }) => cursor === 4, 'the record');
   assert.deepEqual(
@@ -128,7 +128,7 @@ test('a receiver that answers 410 gets no more requests', async (t) => {
   const receiver = await startReceiver(t);
   receiver.answer = answerWith(410);
   const { id } = await node.register(receiver.url);
-  await node.cry([{ taskId: 'task_1' }, { taskId: 'task_1' }]);
+  await node.emitEvents([{ taskId: 'task_1' }, { taskId: 'task_1' }]);
   await node.untilRow(id, ({ status, disabledReason }) => status === 'disabled' && disabledReason === 'gone', 'the end');
   assert.equal(receiver.received.length, 1);
 });
@@ -142,7 +142,7 @@ test('the mail about a disabled webhook is retried five times while the mail ser
   const disable = async () => {
     const before = tries.length;
     const { id } = await node.register(receiver.url);
-    await node.cry([{ taskId: 'task_1' }]);
+    await node.emitEvents([{ taskId: 'task_1' }]);
     await node.untilRow(id, ({ status }) => status === 'disabled', 'the end');
     await until(async () => tries.length > before, 'the first try');
     return id;
@@ -226,7 +226,7 @@ test('redirects, a private address behind a name, a gigabyte, a cut answer and a
     mapped: at('x', 'mapped.test'),
   };
   const ids = await Promise.all(Object.entries(urls).map(async ([name, url]) => [name, (await node.register(url)).id] as const));
-  await node.cry([{ taskId: 'task_1' }]);
+  await node.emitEvents([{ taskId: 'task_1' }]);
   const outcome: Record<string, string> = {};
   for (const [name, id] of ids) {
     await until(async () => (await node.deliveries(id)).length === 1, name);
@@ -267,8 +267,8 @@ test('a receiver that hangs delays neither other webhooks nor other tasks', asyn
   receiver.answer = (received, response) => received.event.data.n !== 'slow' && void response.end();
   const { id: dead } = await node.register(await hangingReceiver(t));
   const { id } = await node.register(receiver.url);
-  await node.cry([{ taskId: 'task_slow', data: { n: 'slow' } }]);
-  for (let n = 0; n < 20; n++) await node.cry([{ taskId: `task_${n}`, n }]);
+  await node.emitEvents([{ taskId: 'task_slow', data: { n: 'slow' } }]);
+  for (let n = 0; n < 20; n++) await node.emitEvents([{ taskId: `task_${n}`, n }]);
   await until(() => receiver.received.length === 21, 'all events');
   await node.untilRow(id, ({ cursor, lanes }) => cursor === 21 && lanes.length === 1, 'the record');
   assert.equal((await node.deliveries(dead)).length, 0);
@@ -277,7 +277,7 @@ test('a receiver that hangs delays neither other webhooks nor other tasks', asyn
 test('a delivery without an answer fails at its time limit', async (t) => {
   const node = await startWebhookNode(t, { timeoutMs: 300 });
   const { id } = await node.register(await hangingReceiver(t));
-  await node.cry([{ taskId: 'task_a' }]);
+  await node.emitEvents([{ taskId: 'task_a' }]);
   await until(async () => (await node.deliveries(id)).length > 0, 'the failure');
   assert.match((await node.deliveries(id))[0].error, /did not answer within 0.3 s/);
 });
@@ -287,10 +287,10 @@ test('deliveries interrupted by a crash are repeated under the same id, reported
   const receiver = await startReceiver(t);
   const { id } = await node.register(receiver.url);
   const release: (() => void)[] = [];
-  await node.cry([{ taskId: 'task_a', data: { n: 'delivered' } }]);
+  await node.emitEvents([{ taskId: 'task_a', data: { n: 'delivered' } }]);
   await node.untilRow(id, ({ cursor, lanes }) => cursor === 1 && lanes.length === 0, 'the record');
   receiver.answer = (_received, response) => void release.push(() => response.end());
-  await node.cry([
+  await node.emitEvents([
     { taskId: 'task_a', data: { n: 'interrupted' } },
     { taskId: 'task_a', data: { n: 'later' } },
   ]);
@@ -313,10 +313,10 @@ test('after an orderly stop no delivery is repeated, and waiting lanes continue'
   receiver.answer = (received, response) =>
     void (received.event.data.n === 0 ? response.writeHead(500, { 'retry-after': '3600' }) : response).end();
   const { id } = await node.register(receiver.url);
-  await node.cry([0, 1, 2, 3].map((n) => ({ taskId: `task_${n % 2}`, n })));
+  await node.emitEvents([0, 1, 2, 3].map((n) => ({ taskId: `task_${n % 2}`, n })));
   await until(() => receiver.received.length === 3, 'three');
   await node.restart();
-  await node.cry([{ taskId: 'task_1', n: 5 }]);
+  await node.emitEvents([{ taskId: 'task_1', n: 5 }]);
   await until(() => receiver.received.length === 4, 'the next');
   receiver.answer = answerWith(200);
   await node.pass(hourMs);
@@ -340,7 +340,7 @@ test('thousands of events for a dead receiver need a bounded row, and all are de
   const { id } = await node.register(receiver.url);
   const tasks = 200;
   for (let page = 0; page < 10; page++) {
-    await node.cry(Array.from({ length: tasks }, (_, i) => ({ taskId: `task_${i}`, data: { task: i, page } })));
+    await node.emitEvents(Array.from({ length: tasks }, (_, i) => ({ taskId: `task_${i}`, data: { task: i, page } })));
   }
   await node.untilRow(id, ({ lanes }) => lanes.length === 128 && lanes.every(({ failures }) => failures === 1), 'full lanes');
   assert.ok((await node.row(id))!.cursor < 10 * tasks);
@@ -358,7 +358,7 @@ test('a test event and a replay are delivered once each, also to a disabled webh
   const node = await startWebhookNode(t);
   const receiver = await startReceiver(t);
   const { id } = await node.register(receiver.url);
-  await node.cry([{ taskId: 'task_1', n: 1 }]);
+  await node.emitEvents([{ taskId: 'task_1', n: 1 }]);
   await node.untilRow(id, ({ cursor }) => cursor === 1, 'the record');
   await node.actors.ask(webhook, id, 'change', { status: 'disabled', cursor: 1 });
   const sent = await node.actors.ask(webhook, id, 'test', null);
@@ -397,7 +397,7 @@ test('approvals are delivered under the subscribed name', async (t) => {
   const receivers = await Promise.all([0, 1, 2].map(() => startReceiver(t)));
   const wanted = [['agent.approval_needed'], ['approval.required', 'agent.approval_needed'], ['agent.*']];
   for (const [i, receiver] of receivers.entries()) await node.register(receiver.url, { events: wanted[i] });
-  await node.cry([{ taskId: 'task_1', type: 'approval.required', data: { approval_id: 'appr_1' } }]);
+  await node.emitEvents([{ taskId: 'task_1', type: 'approval.required', data: { approval_id: 'appr_1' } }]);
   await until(() => receivers.every(({ received }) => received.length === 1), 'all');
   assert.deepEqual(
     receivers.map(({ received }) => received[0]!.event.type),

@@ -110,7 +110,7 @@ test('a deliverable keeps its content when the file is replaced by an upload or 
   for (const { content_key: contentKey, name } of rows)
     await node.actors.ask(workspaceFile, workspaceFileId(workspaceId, name), 'removeAgain', { contentKey });
   await node.settled();
-  assert.equal((await node.contents()).length, 3, 'also at the second look');
+  assert.equal((await node.contents()).length, 3, 'also at the second read');
 });
 
 test('a replaced content that is still referenced is checked again later, and removed when nothing references it', async (t) => {
