@@ -115,7 +115,7 @@ test('before and after are compared by group, and spans between dates as well', 
   const tickets = await profileText(
     lines('id,topic,opened,closed', 8, (i) => `T${i},${i % 2 ? 'bug' : 'bill'},2024-03-01,2024-03-0${i % 2 ? 5 : 3}`),
   );
-  assert.match(said(tickets), /by topic: bug 4 days \(4 rows\), bill 2 days \(4 rows\)/);
+  assert.match(said(tickets), /by topic, median \(mean\): bug 4 days \(4 days, 4 rows\), bill 2 days \(2 days, 4 rows\)/);
 });
 
 test('adjacent columns of whole numbers by kind are combined; parts of a known sum are added', async () => {

@@ -124,7 +124,14 @@ const topics: readonly Topic[] = [
     weak: true,
   },
   { words: /^(?:paid|nobody|unknown|unmatched|neither|belong|belongs)$/, kinds: set('join_only') },
-  { words: /^(?:late|delayed|delays?|overdue|deadline\p{L}?|verspätet|verspätung\p{L}{0,2})$/u, kinds: set('late open span durations') },
+  {
+    words:
+      /^(?:late|lateness|delayed|delays?|overdue|punctual\p{L}{0,4}|deadline\p{L}?|verspätet|verspätung\p{L}{0,2}|pünktlich\p{L}{0,4})$/u,
+    kinds: set('on_time late open span durations'),
+  },
+  // Two topics, so that "on time" has more weight than the other topics of its question.
+  { words: /^(?:on|in)$/, kinds: set('on_time'), beside: true },
+  { words: /^(?:time|promised|schedule)$/, kinds: set('on_time'), beside: true },
   {
     words: /^(?:fails?|failed|failures?|failing|errors?|cancelled|canceled|returned|rejected|status|statuses)$/,
     kinds: set('rare_state outcomes rate'),

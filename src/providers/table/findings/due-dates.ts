@@ -7,7 +7,11 @@ import type { Finding } from '../table-profile.ts';
 
 const dayMs = 86_400_000;
 const shown = 10;
-const dueWords = new Set('due deadline fällig fälligkeit faellig frist promised planned expected zieltermin soll target expiry'.split(' '));
+const dueWords = new Set(
+  'due deadline fällig fälligkeit faellig frist promised planned expected zieltermin soll target expiry scheduled agreed eta geplant zugesagt vencimiento previsto prevista prometido prometida échéance prévu prévue promis promise scadenza promesso promessa'.split(
+    ' ',
+  ),
+);
 const endedWords = new Set(
   'cancelled canceled cancel cancellation churned churn terminated end ended ende exit left gekündigt kündigung austritt disposed shipped'.split(
     ' ',
@@ -15,7 +19,7 @@ const endedWords = new Set(
 );
 const dueEndings = ['fällig', 'frist', 'fälligkeit', 'zieltermin'];
 const doneWords = new Set(
-  'paid payment bezahlt zahlung returned return rückgabe delivered delivery geliefert completed done finished closed erledigt actual ist received eingang eingegangen resolved abgeschlossen beendet'.split(
+  'paid payment bezahlt zahlung returned return rückgabe delivered delivery geliefert completed done finished closed erledigt actual ist received eingang eingegangen resolved abgeschlossen beendet zurückgegeben zurückgebracht solved finish devuelto devuelta rendu rendue restituito restituita entregado entregada pagado pagada cerrado cerrada livré livrée payé payée réel réelle clôturé clôturée consegnato consegnata pagato pagata chiuso chiusa'.split(
     ' ',
   ),
 );
@@ -23,8 +27,7 @@ const doneWords = new Set(
 export function dueFindings(table: ColumnsInMemory): Finding[] {
   const dates = table.plans.filter(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt);
   const filled = dates.flatMap((plan) => filledShare(table, plan)).slice(0, 2);
-  const due = dates.find(({ name }) => isDue(name));
-  const done = dates.find((plan) => plan !== due && has(nameTokens(plan.name), doneWords) && !isDue(plan.name));
+  const { due, done } = dueAndDone(dates);
   if (due === undefined || done === undefined) return filled;
   const [by, at] = [table.dates(due), table.dates(done)];
   const ended = [...by.keys()].filter((row) => !Number.isNaN(by[row]!) && !Number.isNaN(at[row]!));
@@ -56,6 +59,17 @@ export function dueFindings(table: ColumnsInMemory): Finding[] {
       )}${open.length > shown ? ' and more' : ''}.`,
     });
   return findings;
+}
+
+/** The date at which something is due, and that at which it was done. */
+export function dueAndDone(dates: readonly ColumnPlan[]): { due: ColumnPlan | undefined; done: ColumnPlan | undefined } {
+  const due = dates.find(({ name }) => isDue(name));
+  return { due, done: dates.find((plan) => plan !== due && isDone(plan)) };
+}
+
+/** Such a date is empty for what is not done yet. */
+export function isDone({ name }: ColumnPlan): boolean {
+  return has(nameTokens(name), doneWords) && !isDue(name);
 }
 
 function offset(days: number): string {

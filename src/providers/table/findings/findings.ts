@@ -24,6 +24,7 @@ import { outlierFindings } from './outliers.ts';
 import { pairFindings } from './pairs.ts';
 import { pauseFindings } from './pauses.ts';
 import { periodRowFindings } from './period-rows.ts';
+import { punctualityFindings } from './punctuality.ts';
 import { rankFindings } from './rank.ts';
 import { rareFindings } from './rare-statuses.ts';
 import { ratingFindings } from './ratings.ts';
@@ -57,6 +58,7 @@ export function findingsOf(
     ...gridFindings(table),
     ...marginFindings(table),
     ...flowFindings(table, profile),
+    ...punctualityFindings(table),
     ...dueFindings(table),
     ...currencyFindings(table),
     ...rareFindings(table),
