@@ -38,7 +38,7 @@ test('the service knows every variable that a deployment sets', () => {
     ...nodes.flatMap(([, node]) => Object.keys(node.environment)),
     ...Object.keys(settings),
     ...Object.keys(only('Secret').stringData),
-    ...container.env.map(({ name }: any) => name),
+    ...container.env.map(({ name }: { name: string }) => name),
     ...dockerfile.map((assignment) => assignment.split('=')[0]!),
   ];
   const unknown = named.filter((name) => !variableNames.includes(name) && !ofNodeItself.includes(name));

@@ -23,6 +23,11 @@ import { probe, probeActor, probeOptions } from './support/probe-actor.ts';
 import { testRuntime } from './support/runtime.ts';
 import { until } from './support/until.ts';
 
+type Query = { expr: string };
+type Panel = { targets?: Query[] };
+type Rule = Query & { alert: string; for?: string; labels: { severity: string }; annotations: { runbook: string; summary: string } };
+type Group = { rules: Rule[] };
+
 /** The samples of a scrape: name with labels, and value. */
 async function scrape(metrics: Metrics): Promise<Map<string, number>> {
   const lines = (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -54,11 +59,11 @@ test('docs/metrics.md lists exactly all metrics, with their meaning', () => {
 test('the dashboard and the alerts use existing metrics, and every metric is on the dashboard or in an alert', () => {
   const dashboard = JSON.parse(readFileSync('deploy/grafana/troupe.json', 'utf8'));
   const alerts = parse(readFileSync('deploy/prometheus/alerts.yml', 'utf8'));
-  const shown: string[] = dashboard.panels.flatMap(({ targets = [] }: any) => targets.map(({ expr }: any) => expr));
-  const alerted: string[] = alerts.groups.flatMap(({ rules }: any) => rules.map(({ expr }: any) => expr));
+  const shown: string[] = dashboard.panels.flatMap(({ targets = [] }: Panel) => targets.map(({ expr }) => expr));
+  const alerted: string[] = alerts.groups.flatMap(({ rules }: Group) => rules.map(({ expr }) => expr));
   const others = [
-    ...dashboard.annotations.list.map(({ expr }: any) => expr),
-    ...dashboard.templating.list.map(({ query }: any) => query.query ?? ''),
+    ...dashboard.annotations.list.map(({ expr }: Query) => expr),
+    ...dashboard.templating.list.map(({ query }: { query: { query?: string } }) => query.query ?? ''),
   ];
   const used = new Set([...shown, ...alerted, ...others].flatMap((expr) => expr.match(/\btroupe_[a-z_]+/g) ?? []));
   const there = new Map(
@@ -75,7 +80,7 @@ test('the dashboard and the alerts use existing metrics, and every metric is on 
 test('every alert waits or counts over time, has a severity, and names a row of docs/operating.md', () => {
   const operating = readFileSync('docs/operating.md', 'utf8');
   const { groups } = parse(readFileSync('deploy/prometheus/alerts.yml', 'utf8'));
-  for (const { alert, expr, labels, annotations, for: wait } of groups.flatMap(({ rules }: any) => rules)) {
+  for (const { alert, expr, labels, annotations, for: wait } of groups.flatMap(({ rules }: Group) => rules) as Rule[]) {
     assert.ok(wait !== undefined || /\[\d+m\]/.test(expr), alert);
     assert.match(labels.severity, /^(page|ticket)$/, alert);
     assert.ok(operating.includes(`\n| ${annotations.runbook} |`), `${alert}: ${annotations.runbook}`);
@@ -87,8 +92,8 @@ test('parentheses and braces of every expression are balanced', () => {
   const texts = [readFileSync('deploy/grafana/troupe.json', 'utf8'), readFileSync('deploy/prometheus/alerts.yml', 'utf8')];
   const dashboard = JSON.parse(texts[0]!);
   const all = [
-    ...dashboard.panels.flatMap(({ targets = [] }: any) => targets.map(({ expr }: any) => expr)),
-    ...parse(texts[1]!).groups[0].rules.map(({ expr }: any) => expr),
+    ...dashboard.panels.flatMap(({ targets = [] }: Panel) => targets.map(({ expr }) => expr)),
+    ...parse(texts[1]!).groups[0].rules.map(({ expr }: Query) => expr),
   ];
   for (const expr of all as string[])
     for (const [open, close] of ['()', '{}', '[]'].map((pair) => pair.split('')))

@@ -24,6 +24,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { type Command, troupe } from './command.ts';
 
+type NodeStatus = { name: string; state: string; incarnation: string; shards: number; address: string };
+
 const options = { skip: withoutRedis };
 
 type World = { database: pg.Client; databaseUrl: string; clusterId: string; redis: TestRedis; run(...args: string[]): Command };
@@ -101,7 +103,7 @@ test('status shows live nodes, owners of shards, shards to move and waiting work
   assert.deepEqual([code, error], [0, '']);
   const status = JSON.parse(out);
   assert.deepEqual(
-    status.nodes.map(({ name, state, incarnation }: any) => [name, state, incarnation]),
+    status.nodes.map(({ name, state, incarnation }: NodeStatus) => [name, state, incarnation]),
     [
       ['node-2', 'ready', a.self.incarnation],
       ['node-3', 'silent', gone],
@@ -163,7 +165,7 @@ test('when Redis does not answer, status shows only data from PostgreSQL, report
   const status = JSON.parse(out);
   assert.deepEqual([status.view, status.redis.up, status.moves], [null, false, []]);
   assert.deepEqual(
-    status.nodes.map(({ name, state, shards, address }: any) => [name, state, shards, address]),
+    status.nodes.map(({ name, state, shards, address }: NodeStatus) => [name, state, shards, address]),
     [['a', 'ready', shardCount, null]],
   );
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
+import type { EventBody } from '../support/bodies.ts';
 import { testDatabase } from '../support/database.ts';
 import { FrontDoor } from '../support/front-door.ts';
 import { type Behaviour, callTool, finish } from '../support/openai-server.ts';
@@ -70,7 +71,7 @@ test('a run survives a cut connection, a refused connection, a busy balancer, an
     .split('\n')
     .map((line) => JSON.parse(line));
   // The live stream shows those that name the task; history also what its agents did to files.
-  const ofTask = (events: any[]): number[] => events.filter(({ data }) => data?.task_id !== undefined).map(({ seq }) => seq);
+  const ofTask = (events: EventBody[]): number[] => events.filter(({ data }) => data?.task_id !== undefined).map(({ seq }) => seq);
   const recorded = await caller.json('GET', `/v1/tasks/${lines.at(-1).task_id}/events?limit=100`);
   assert.deepEqual(ofTask(lines.slice(0, -1)), ofTask(recorded.data), 'each event once, in order');
   assert.equal(lines.at(-1).status, 'complete');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import test from 'node:test';
+import type { Approval } from '../support/bodies.ts';
 import { callTool, finish } from '../support/openai-server.ts';
 import type { Scope } from '../support/scope.ts';
 import { endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
@@ -27,13 +28,13 @@ test('a pending approval is still pending after the service was killed, and can 
   assert.equal(task.status, 'complete');
   assert.ok(mails.taken() <= 1, 'never twice');
 
-  async function untilApproval(): Promise<any> {
-    let approvals: any[] = [];
+  async function untilApproval(): Promise<Approval> {
+    let approvals: Approval[] = [];
     await until(async () => {
       ({ approvals } = await caller.json('GET', `/v1/tasks/${id}`));
       return approvals.length > 0;
     }, 'an approval');
-    return approvals[0];
+    return approvals[0]!;
   }
 });
 
@@ -53,7 +54,7 @@ test('after a kill while the mail server delays its answer, the mail is not sent
   assert.equal(mails.taken(), 1);
   assert.match(JSON.stringify(requestsOf('unknown').at(-1)!.body.messages), /outcome is unknown/);
   const { data } = await caller.json('GET', `/v1/tasks/${id}/events?limit=100`);
-  const results = data.filter((event: any) => event.type === 'agent.tool_result');
+  const results = data.filter((event: { type: string }) => event.type === 'agent.tool_result');
   assert.deepEqual([results[0].data.is_error, results.length], [true, 2]);
 });
 

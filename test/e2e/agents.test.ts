@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test from 'node:test';
+import type { EventBody } from '../support/bodies.ts';
 import {
   type Behaviour,
   callTool,
@@ -41,7 +42,7 @@ test('agents', { timeout: 600_000 }, async (t) => {
     }, `agent ${id}`);
     return agent;
   };
-  const eventsOf = async (id: string): Promise<any[]> => (await caller.json('GET', `/v1/tasks/${id}/events?limit=100`)).data;
+  const eventsOf = async (id: string): Promise<EventBody[]> => (await caller.json('GET', `/v1/tasks/${id}/events?limit=100`)).data;
 
   await t.test('a model without a valid plan fails the task after three tries, which are charged', async () => {
     for (const [name, nonsense, words] of [
@@ -275,7 +276,7 @@ test('agents', { timeout: 600_000 }, async (t) => {
       const task = await caller.json('GET', `/v1/tasks/${id}`);
       assert.equal(task.total_tokens_used, (requests - 1) * tokensPerAnswer);
       assert.equal(world.requestsOf(name).length, requests);
-      assert.ok(task.agents.every((agent: any) => agent.status === 'cancelled'));
+      assert.ok(task.agents.every((agent: { status: string }) => agent.status === 'cancelled'));
       for (const agent of task.agents) await untilAgent(agent.id, (one) => one.status === 'cancelled');
     }
     const page = await slowPage(t);
@@ -362,7 +363,7 @@ test('agents', { timeout: 600_000 }, async (t) => {
     assert.match(last, /may have 2 agents in all/);
     assert.equal(task.total_tokens_used, world.requestsOf('delegate').length * tokensPerAnswer);
     assert.equal(
-      task.subtasks.reduce((sum: number, one: any) => sum + one.tokens_used, 0),
+      task.subtasks.reduce((sum: number, one: { tokens_used: number }) => sum + one.tokens_used, 0),
       task.total_tokens_used - tokensPerAnswer,
     );
     assert.equal(task.subtasks[0].model_used, 'scripted');

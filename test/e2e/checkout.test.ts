@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import type { Invalid } from '../support/bodies.ts';
 import { Caller, startService } from '../support/service.ts';
 
 const service = await startService({ after });
@@ -74,7 +75,7 @@ test('a lesser plan costs nothing and waits for the end of the period; two check
   for (const { status } of await Promise.all(pages.map(({ url: page }) => form(page, 'pay')))) assert.equal(status, 303);
   const { data } = await ann.json('GET', '/v1/billing/invoices');
   assert.deepEqual(
-    data.map(({ amount }: any) => amount),
+    data.map(({ amount }: { amount: number }) => amount),
     [1_788],
   );
   assert.equal(Number(data[0].period_end.slice(0, 4)), Number(data[0].period_start.slice(0, 4)) + 1);
@@ -100,19 +101,21 @@ test('a checkout returns only to https addresses, whose host the page names befo
   ]) {
     const response = await open({ success_url: bad, cancel_url: bad });
     assert.equal(response.status, 422, bad);
-    assert.deepEqual(((await response.json()) as any).detail[0].loc, ['body', 'success_url']);
+    assert.deepEqual(((await response.json()) as Invalid).detail[0].loc, ['body', 'success_url']);
   }
-  const opened: any = await (await open({ success_url: 'https://app.example.com/paid', cancel_url: `${url}/docs` })).json();
+  const opened = (await (await open({ success_url: 'https://app.example.com/paid', cancel_url: `${url}/docs` })).json()) as { url: string };
   const page = await fetch(opened.url);
   assert.match(page.headers.get('content-security-policy')!, /form-action 'self' https:\/\/app\.example\.com/);
   const named = /Paying leads you to <strong>app\.example\.com<\/strong>\. Cancelling leads you to <strong>127\.0\.0\.1:\d+<\/strong>\./;
   assert.match(await page.text(), named);
-  const lookalike: any = await (await open({ success_url: 'https://аррle.com/"><b>', cancel_url: 'http://[::1]:3000/' })).json();
+  const lookalike = (await (await open({ success_url: 'https://аррle.com/"><b>', cancel_url: 'http://[::1]:3000/' })).json()) as {
+    url: string;
+  };
   assert.match(await (await fetch(lookalike.url)).text(), /<strong>xn--le-6kc8da\.com<\/strong>.*<strong>\[::1\]:3000<\/strong>/);
   const cancelled = await form(opened.url, 'cancel');
   assert.deepEqual([cancelled.status, cancelled.headers.get('location')], [303, `${url}/docs`]);
   assert.equal((await form(opened.url, 'pay')).status, 409);
-  const second: any = await (await open({ success_url: 'https://app.example.com/paid', cancel_url: `${url}/docs` })).json();
+  const second = (await (await open({ success_url: 'https://app.example.com/paid', cancel_url: `${url}/docs` })).json()) as { url: string };
   assert.equal((await form(second.url, 'pay')).headers.get('location'), 'https://app.example.com/paid');
 });
 

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { noLog } from '../../src/log.ts';
 import { DiskSpace } from '../../src/storage/disk-space.ts';
 import { openLocalFiles } from '../../src/storage/local-files.ts';
+import type { Refused } from '../support/bodies.ts';
 import { Caller, startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
@@ -34,7 +35,7 @@ test('with less free space than the reserve, commands are 503 and reads, sign-in
     await full.fetch('POST', '/v1/tasks', { prompt: 'Hi' }),
   ]) {
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '30']);
-    assert.match(((await refused.json()) as any).detail, /disk of the service is full/);
+    assert.match(((await refused.json()) as Refused).detail, /disk of the service is full/);
   }
   assert.equal((await full.json('GET', `/v1/workspaces/${id}`)).file_count, 1);
   const password = 'a long enough password';

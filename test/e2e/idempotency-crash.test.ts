@@ -9,7 +9,7 @@ const rounds = 2;
 const requestsPerRound = 9;
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-type Asked = { key: string; path: string; body: object; answer: any };
+type Asked = { key: string; path: string; body: { name?: string; quantity?: number; [field: string]: unknown }; answer: unknown };
 
 test(`commands in progress when their node is killed (-9) have their effect once, and repeats get the same answer (seed ${seed})`, {
   timeout: 300_000,
@@ -47,18 +47,19 @@ test(`commands in progress when their node is killed (-9) have their effect once
   }
   const [workspaces, keys] = [await caller.json('GET', '/v1/workspaces?limit=100'), await caller.json('GET', '/v1/api-keys?limit=100')];
   const orders = await caller.json('GET', '/v1/trading/orders?limit=100');
-  const named = (list: any): string[] => (Array.isArray(list) ? list : (list.data ?? list.workspaces)).map(({ name }: any) => name).sort();
+  const named = (list: any): string[] =>
+    (Array.isArray(list) ? list : (list.data ?? list.workspaces)).map(({ name }: { name: string }) => name).sort();
   const expected = (path: string): string[] =>
     all
       .filter((one) => one.path === path)
-      .map(({ body }: any) => body.name)
+      .map(({ body }) => body.name!)
       .sort();
   assert.deepEqual(
     named(workspaces).filter((name) => name.startsWith('w ')),
     expected('/v1/workspaces'),
   );
   assert.deepEqual(named(keys), expected('/v1/api-keys'));
-  const quantities = (list: any[]): number[] => list.map(({ quantity }) => quantity).sort((a, b) => a - b);
+  const quantities = (list: { quantity?: number }[]): number[] => list.map(({ quantity }) => quantity!).sort((a, b) => a - b);
   assert.deepEqual(quantities(orders.data), quantities(all.filter(({ path }) => path === '/v1/trading/orders').map(({ body }) => body)));
 });
 

@@ -173,11 +173,11 @@ test('after a kill during hundreds of authorizations, deposits and freezes, each
 }, async (t) => {
   const caller = await customer();
   await caller.json('POST', deposits, { amount: 500, source: 'card' });
-  const made: any[] = [];
+  const made: { id: string; spend_limit: number }[] = [];
   for (const spend_limit of [40, 300]) made.push(await caller.json('POST', cards, { ...card, spend_limit }));
   type Asked = { path: string; body: object | undefined; key: string };
   const asked: Asked[] = Array.from({ length: 300 }, (_, n) => {
-    const path = `${cards}/${made[n % 2].id}`;
+    const path = `${cards}/${made[n % 2]!.id}`;
     if (n % 30 === 7) return { path: `${path}/${n % 60 === 7 ? 'freeze' : 'unfreeze'}`, body: undefined, key: `k${n}` };
     if (n % 20 === 3) return { path: deposits, body: { amount: 1.11, source: 'card' }, key: `k${n}` };
     return { path: `${path}/authorizations`, body: { amount: 1.37, merchant: `m${n}` }, key: `k${n}` };
@@ -209,7 +209,7 @@ test('after a kill during hundreds of authorizations, deposits and freezes, each
   const { balance } = await caller.json('GET', '/v1/commerce/wallet/balance');
   assert.equal(Math.round(balance * 100), paidIn - [...spent.values()].reduce((sum, minor) => sum + minor, 0));
   const again = await Promise.all(asked.map(send));
-  const views = (answers: any[]) => answers.filter((answer) => answer?.merchant !== undefined);
+  const views = (answers: ({ merchant?: string } | null)[]) => answers.filter((answer) => answer?.merchant !== undefined);
   assert.deepEqual(views(again), views(all));
   const books = await ledgerCheck();
   assert.deepEqual([books.ok, books.findings], [true, []]);

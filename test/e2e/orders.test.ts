@@ -1,6 +1,7 @@
 /** Purchase orders in the whole service: placed by users and agents, approved, rejected, paid when there is money, and refused. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import type { Invalid } from '../support/bodies.ts';
 import { sameDay } from '../support/same-day.ts';
 import { Caller, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -31,7 +32,7 @@ test('an order waits, is approved, is paid when money arrives, and shows every s
 
   const second = await place(ann, { ...good, amount: 10 });
   const answered = await act(ann, second.id, 'approve');
-  assert.deepEqual([answered.status, ((await answered.json()) as any).status], [200, 'approved']);
+  assert.deepEqual([answered.status, ((await answered.json()) as { status: string }).status], [200, 'approved']);
   assert.equal((await order(ann, second.id)).status, 'complete');
   for (const what of ['approve', 'reject']) assert.equal((await act(ann, second.id, what)).status, 409);
   const third = await place(ann);
@@ -39,7 +40,7 @@ test('an order waits, is approved, is paid when money arrives, and shows every s
   assert.deepEqual([rejected.status, rejected.reason, rejected.approved_at], ['rejected', 'Too dear', undefined]);
   for (const what of ['approve', 'reject']) assert.equal((await act(ann, third.id, what)).status, 409);
   const { data, has_more, total } = await ann.json('GET', '/v1/commerce/orders?limit=2');
-  assert.deepEqual([data.map((one: any) => one.id), has_more, total], [[third.id, second.id], true, 3]);
+  assert.deepEqual([data.map((one: { id: string }) => one.id), has_more, total], [[third.id, second.id], true, 3]);
   assert.equal(await balance(ann), 69.5);
 });
 
@@ -79,7 +80,7 @@ test('spending limits refuse an approval with 422, an approval is repeated by it
   const dear = await place(ann, { ...good, amount: 10_000.01 });
   const refused = await act(ann, dear.id, 'approve');
   assert.equal(refused.status, 422);
-  assert.deepEqual(((await refused.json()) as any).detail[0].type, 'per_transaction_limit');
+  assert.deepEqual(((await refused.json()) as Invalid).detail[0].type, 'per_transaction_limit');
   assert.equal((await order(ann, dear.id)).status, 'pending');
   const ids = await Promise.all([1, 2, 3, 4].map(async () => (await place(ann, { ...good, amount: 9_000 })).id));
   const statuses = await Promise.all(ids.map(async (id) => (await act(ann, id, 'approve')).status));
@@ -106,11 +107,11 @@ test('an agent places an order after an approval; a kill in between leaves one o
   const asked = await ann.json('POST', '/v1/tasks', { prompt, config: { autonomy_level: 50 } });
   let agent: any;
   await until(async () => {
-    agent = (await ann.json('GET', `/v1/tasks/${asked.id}`)).agents?.find((one: any) => one.status === 'waiting');
+    agent = (await ann.json('GET', `/v1/tasks/${asked.id}`)).agents?.find((one: { status: string }) => one.status === 'waiting');
     return agent !== undefined;
   }, 'the question');
   assert.equal((await ann.json('GET', '/v1/commerce/orders')).total, 0);
-  const required = (await ann.events()).find(({ type }) => type === 'approval.required');
+  const required = (await ann.events()).find(({ type }) => type === 'approval.required')!;
   assert.equal(required.data.action, 'create_purchase_order');
   await ann.json('POST', `/v1/agents/${agent.id}/approve/${required.data.approval_id}`, { approved: true });
   await until(async () => (await ann.json('GET', '/v1/commerce/orders')).total === 1, 'the order');
@@ -121,7 +122,12 @@ test('an agent places an order after an approval; a kill in between leaves one o
   assert.equal(done.status, 'complete');
   const { data } = await back.json('GET', '/v1/commerce/orders');
   assert.deepEqual(
-    data.map(({ description, amount, vendor, status }: any) => [description, amount, vendor, status]),
+    data.map((one: { description: string; amount: number; vendor: string; status: string }) => [
+      one.description,
+      one.amount,
+      one.vendor,
+      one.status,
+    ]),
     [['3 licences', 120, 'Acme', 'pending']],
   );
 });

@@ -146,12 +146,12 @@ test("used up credits pause running work and prevent starts; an operator's chang
   await untilTasksUsed(caller, 2);
   const usage = await caller.json('GET', '/v1/billing/usage');
   assert.deepEqual([usage.tasks_used, usage.credits_remaining], [2, -1]);
-  assert.deepEqual(usage.breakdown.map(({ agent_name, tasks }: any) => [agent_name, tasks]).sort(), [
+  assert.deepEqual(usage.breakdown.map(({ agent_name, tasks }: { agent_name: string; tasks: number }) => [agent_name, tasks]).sort(), [
     ['dear', 1],
     ['piece 0', 1],
   ]);
-  const ids = paused.agents.map(({ id }: any) => id.replace('agnt_', 'agt_'));
-  assert.ok(usage.breakdown.some(({ agent_id }: any) => agent_id === ids[0]));
+  const ids = paused.agents.map(({ id }: { id: string }) => id.replace('agnt_', 'agt_'));
+  assert.ok(usage.breakdown.some(({ agent_id }: { agent_id: string }) => agent_id === ids[0]));
 
   await set('--tasks-limit', '2', '--plan', 'business');
   const third = await begin('third', turns());

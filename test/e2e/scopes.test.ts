@@ -1,6 +1,7 @@
 /** The rights of a key through its tasks and agents, in the whole service: never more than over REST. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { Approval, EventBody, Invalid, Refused } from '../support/bodies.ts';
 import { callTool, finish, silence } from '../support/openai-server.ts';
 import { agentGroup, endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
 import { Caller } from '../support/service.ts';
@@ -26,7 +27,7 @@ test('the rights of a key through its tasks', { timeout: 300_000 }, async (t) =>
     }, 'an approval');
     return task;
   };
-  const decide = (who: Caller, { agent_id, id }: any, body: object, headers = {}) =>
+  const decide = (who: Caller, { agent_id, id }: Approval, body: object, headers = {}) =>
     who.fetch('POST', `/v1/agents/${agent_id}/approve/${id}`, body, headers);
   await caller.json('POST', '/v1/commerce/wallet/deposit', { amount: 1_000, source: 'card' });
 
@@ -55,7 +56,7 @@ test('the rights of a key through its tasks', { timeout: 300_000 }, async (t) =>
     ] as const) {
       const response = await tasksKey.fetch('POST', '/v1/tasks', { prompt: 'case none', ...body });
       assert.equal(response.status, 403, JSON.stringify(body));
-      assert.ok(((await response.json()) as any).detail.includes(scope));
+      assert.ok(((await response.json()) as Refused).detail.includes(scope));
     }
     assert.equal((await caller.json('GET', '/v1/tasks')).total, before, 'nothing was made');
     const { caller: reader } = await keyOf(['tasks.read', 'tasks.write', 'workspaces.read']);
@@ -77,7 +78,8 @@ test('the rights of a key through its tasks', { timeout: 300_000 }, async (t) =>
       (await world.play('own', turns(callTool('write_file', { path: 'a.md', content: 'a' })), {}, tasksKey)).deliverables_count,
       1,
     );
-    const history = async (who: Caller) => (await who.json('GET', `/v1/tasks/${id}/events?limit=100`)) as { data: any[]; total: number };
+    const history = async (who: Caller) =>
+      (await who.json('GET', `/v1/tasks/${id}/events?limit=100`)) as { data: EventBody[]; total: number };
     const all = await history(caller);
     assert.ok(all.data.some(({ type }) => type === 'agent.tool_result'));
     const seen = await history(tasksKey);
@@ -101,7 +103,7 @@ test('the rights of a key through its tasks', { timeout: 300_000 }, async (t) =>
     assert.deepEqual(await orders(), []);
     const wrong = await decide(buyer, approval, { approved: true, edited_arguments: { ...order, amount: 'much' } });
     assert.equal(wrong.status, 422);
-    assert.deepEqual(((await wrong.json()) as any).detail[0].loc, ['body', 'edited_arguments']);
+    assert.deepEqual(((await wrong.json()) as Invalid).detail[0].loc, ['body', 'edited_arguments']);
     const edited = { ...order, amount: 40 };
     const body = { approved: true, edited_arguments: edited };
     const once = { 'idempotency-key': 'approve once' };
@@ -113,7 +115,7 @@ test('the rights of a key through its tasks', { timeout: 300_000 }, async (t) =>
     assert.deepEqual([status, decided_by, decided_via], ['approved', buyerId, 'api_key']);
     assert.deepEqual([asked, edited_arguments], [order, edited]);
     assert.deepEqual(
-      (await orders()).map(({ amount }: any) => amount),
+      (await orders()).map(({ amount }: { amount: number }) => amount),
       [40],
     );
     assert.match(JSON.stringify(world.requestsOf('approve').at(-1)!.body.messages), /approved_with_arguments.*40/);
@@ -142,7 +144,7 @@ test('the rights of a key through its tasks', { timeout: 300_000 }, async (t) =>
     const { id } = await world.begin('paused', buys, { autonomy_level: 0 });
     const [approval] = (await untilAsked(id)).approvals;
     await caller.json('POST', `/v1/agents/${approval.agent_id}/pause`);
-    const answer = (await (await decide(caller, approval, { approved: true })).json()) as any;
+    const answer = (await (await decide(caller, approval, { approved: true })).json()) as { status: string; message: string };
     assert.equal(answer.status, 'paused');
     assert.match(answer.message, /paused.*resumed/);
     await caller.json('POST', `/v1/agents/${approval.agent_id}/resume`);

@@ -248,12 +248,12 @@ test('while Stripe is unavailable, busy or slow no page is created and nothing i
   assert.equal(stripe.sessions.size, made);
   assert.equal(await planOf(ann), 'free');
   stripe.always = null;
-  const late: any = await (await asked('away')).json();
+  const late = (await (await asked('away')).json()) as { url: string };
   assert.match(late.url, /checkout\.stripe\.test/, 'the same request gets its page when Stripe is back');
   assert.equal(stripe.sessions.size, made + 1);
 
   stripe.failures = ['answer is lost', { status: 429, body: { error: { type: 'invalid_request_error', code: 'lock_timeout' } } }];
-  const once: any = await (await asked('lost')).json();
+  const once = (await (await asked('lost')).json()) as { url: string };
   assert.equal(stripe.sessions.size, made + 2);
   assert.ok(stripe.sessionOf(once.url));
 

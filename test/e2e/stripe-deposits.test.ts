@@ -79,11 +79,11 @@ test("a deposit is pending until it is paid on Stripe's page; after three notifi
   assert.deepEqual(await find(ann, id), { id, ...rest, status: 'completed', balance: 100 }, 'the same deposit');
   assert.equal((await deliver(service.url, event)).status, 200);
   const transactions = await transactionsOf(ann);
-  assert.deepEqual(transactions.map((one: any) => [one.type, one.amount]).sort(), [
+  assert.deepEqual(transactions.map((one: { type: string; amount: number }) => [one.type, one.amount]).sort(), [
     ['deposit', 120.5],
     ['purchase_order', -20.5],
   ]);
-  assert.ok(transactions.some((one: any) => one.id === id && one.reference === 'card'));
+  assert.ok(transactions.some((one: { id: string; reference: string }) => one.id === id && one.reference === 'card'));
   const comesBack = await fetch(service.url + new URL(session.success_url).pathname);
   assert.match(await comesBack.text(), /Your \$120\.50 are in the wallet/);
   assert.equal(stripe.subscriptions.size + stripe.refunds.length, 0);
@@ -98,7 +98,7 @@ test('after three concurrent notifications while the customer returns, the walle
   await Promise.all([...events.map((event) => deliver(service.url, event)), fetch(session.success_url), fetch(other.success_url)]);
   for (const { id } of [notified, unnotified]) await until(async () => (await find(ann, id)).status === 'completed', 'the money');
   assert.equal(await balanceOf(ann), 12);
-  assert.deepEqual((await transactionsOf(ann)).map(({ amount }: any) => amount).sort(), [5, 7]);
+  assert.deepEqual((await transactionsOf(ann)).map(({ amount }: { amount: number }) => amount).sort(), [5, 7]);
 });
 
 test('a repeat with the same key is the same deposit on the same page; another body is 422; other accounts cannot see it', async () => {

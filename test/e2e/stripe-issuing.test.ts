@@ -59,16 +59,19 @@ const isIdle = async () =>
 /** Stripe's state of the authorizations is known, and no charge waits for its decision. */
 async function isDecided(column: 'id' | 'card_id', value: string): Promise<boolean> {
   const { rows } = await database.query(`select charges, word from issuer_authorization where ${column} = $1`, [value]);
-  return rows.length > 0 && rows.every(({ charges, word }) => word !== null && charges.every(({ outcome }: any) => outcome !== 'asked'));
+  return (
+    rows.length > 0 &&
+    rows.every(({ charges, word }) => word !== null && charges.every(({ outcome }: { outcome: string }) => outcome !== 'asked'))
+  );
 }
 
 /** The wallet has this balance, the card has spent this much, and the ledger check finds nothing. */
 async function proven(caller: Caller, id: string, { balance, spent }: { balance: number; spent: number }): Promise<void> {
   await until(async () => (await balanceOf(caller)) === balance && (await isIdle()), `a balance of ${balance}`);
   assert.equal(await spentOn(caller, id), spent);
-  const approvals = (await authorizationsOf(caller, id)).filter(({ status }: any) => status === 'approved');
+  const approvals = (await authorizationsOf(caller, id)).filter(({ status }: { status: string }) => status === 'approved');
   assert.equal(
-    approvals.reduce((sum: number, { amount }: any) => sum + Math.round(amount * 100), 0),
+    approvals.reduce((sum: number, { amount }: { amount: number }) => sum + Math.round(amount * 100), 0),
     Math.round(spent * 100),
   );
   assert.deepEqual((await checkLedger(database, null)).findings, []);
@@ -156,12 +159,12 @@ test('a crash between the creation of a card at Stripe and its commit creates on
   await service.restart();
   // The request is not repeated, and still it is created.
   await until(async () => stripe.cardOf(id!) !== undefined, 'the card at Stripe');
-  await until(async () => (await caller.json('GET', cards)).data.some((one: any) => one.id === id), 'the card here');
+  await until(async () => (await caller.json('GET', cards)).data.some((one: { id: string }) => one.id === id), 'the card here');
   // A repeat of the request returns the same card with its number.
-  let shown: any;
+  let shown: { id?: string; number?: string } = {};
   await until(async () => {
     const answer = await caller.fetch('POST', cards, asked, key);
-    shown = await answer.json();
+    shown = (await answer.json()) as typeof shown;
     return answer.status === 201;
   }, 'the answer');
   assert.deepEqual([shown.id, shown.number], [id, stripe.cardOf(id!).number]);
@@ -277,7 +280,7 @@ test('an amount that Stripe refuses, reverses or lets expire after an approval i
   }
   const all = await authorizationsOf(caller, id);
   assert.deepEqual(
-    all.map(({ status, amount, reversed_amount }: any) => [status, amount, reversed_amount]),
+    all.map((one: { status: string; amount: number; reversed_amount: number }) => [one.status, one.amount, one.reversed_amount]),
     [
       ['reversed', 20, 20],
       ['reversed', 20, 20],
@@ -285,8 +288,8 @@ test('an amount that Stripe refuses, reverses or lets expire after an approval i
     ],
   );
   const { data } = await caller.json('GET', '/v1/commerce/wallet/transactions');
-  assert.equal(data.filter(({ type }: any) => type === 'card_reversal').length, 3);
-  const reasons = (await caller.events()).filter(({ type }: any) => type === 'card.reversed').map(({ data }: any) => data.reason);
+  assert.equal(data.filter(({ type }: { type: string }) => type === 'card_reversal').length, 3);
+  const reasons = (await caller.events()).filter(({ type }) => type === 'card.reversed').map(({ data }) => data.reason);
   assert.deepEqual(reasons, ['not_approved', 'reversed', 'expired']);
   assert.equal((await caller.json('GET', '/v1/commerce/spending-limits')).daily_spent, 0);
 });

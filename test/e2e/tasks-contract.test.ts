@@ -1,6 +1,7 @@
 /** Tasks and agents from outside: fields of both variants, limits of the configuration, lists, histories, and objects of other accounts. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { EventBody, Invalid, Refused } from '../support/bodies.ts';
 import { callTool, finish, silence } from '../support/openai-server.ts';
 import { agentGroup, endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
 import { Caller } from '../support/service.ts';
@@ -114,7 +115,7 @@ test('tasks and agents', { timeout: 300_000 }, async (t) => {
     refused.push([config({ auto_deploy: true }), ['body', 'config', 'deploy_target']]);
     for (const [body, loc, type] of refused) {
       const response = await caller.fetch('POST', '/v1/tasks', body);
-      const { detail } = (await response.json()) as any;
+      const { detail } = (await response.json()) as Invalid;
       assert.equal(response.status, 422, JSON.stringify(body).slice(0, 100));
       assert.deepEqual(detail[0].loc, loc, JSON.stringify(detail).slice(0, 300));
       if (type !== undefined) assert.equal(detail[0].type, type);
@@ -169,7 +170,7 @@ test('tasks and agents', { timeout: 300_000 }, async (t) => {
       ['POST', `/v1/agents/${agentId}/cancel`],
     ] as const) {
       const response = await otherAccount.fetch(method, foreign);
-      assert.deepEqual([response.status, typeof ((await response.json()) as any).detail], [404, 'string'], foreign);
+      assert.deepEqual([response.status, typeof ((await response.json()) as Refused).detail], [404, 'string'], foreign);
     }
     assert.equal((await otherAccount.fetch('POST', path, { message: 'hello' })).status, 404);
     const theirs = (await caller.json('GET', `/v1/tasks/${taskId}`)).workspace_id;
@@ -183,12 +184,12 @@ test('tasks and agents', { timeout: 300_000 }, async (t) => {
     for (let n = 0; n < 5; n++) ids.unshift((await own.json('POST', '/v1/tasks', { prompt: `case bounds ${n}` })).id);
     await own.json('POST', `/v1/tasks/${ids[1]}/cancel`);
     const all = await own.json('GET', '/v1/tasks');
-    assert.deepEqual([all.tasks.map((one: any) => one.id), all.total, all.limit, all.offset], [ids, 5, 20, 0]);
+    assert.deepEqual([all.tasks.map((one: { id: string }) => one.id), all.total, all.limit, all.offset], [ids, 5, 20, 0]);
     assert.deepEqual(Object.keys(all.tasks[0]), ['id', 'status', 'prompt', 'created_at']);
     const page = await own.json('GET', '/v1/tasks?limit=2&offset=3');
-    assert.deepEqual([page.tasks.map((one: any) => one.id), page.total, page.limit, page.offset], [ids.slice(3), 5, 2, 3]);
+    assert.deepEqual([page.tasks.map((one: { id: string }) => one.id), page.total, page.limit, page.offset], [ids.slice(3), 5, 2, 3]);
     const cancelled = await own.json('GET', '/v1/tasks?status=cancelled');
-    assert.deepEqual([cancelled.tasks.map((one: any) => one.id), cancelled.total], [[ids[1]], 1]);
+    assert.deepEqual([cancelled.tasks.map((one: { id: string }) => one.id), cancelled.total], [[ids[1]], 1]);
     assert.deepEqual((await own.json('GET', '/v1/tasks?offset=100')).tasks, []);
     for (const query of ['status=done', 'limit=0', 'limit=101', 'limit=x', 'offset=-1', 'limit=1.5']) {
       assert.equal((await own.fetch('GET', `/v1/tasks?${query}`)).status, 422, query);
@@ -198,7 +199,7 @@ test('tasks and agents', { timeout: 300_000 }, async (t) => {
 
   await t.test('a task’s history comes in pages, ascending, each event once', async () => {
     const task = await play('history', turns(callTool('list_files', {}), callTool('read_file', { path: 'no.txt' })));
-    const seen: any[] = [];
+    const seen: EventBody[] = [];
     for (let after = 0; ; ) {
       const page = await caller.json('GET', `/v1/tasks/${task.id}/events?after=${after}&limit=3`);
       seen.push(...page.data);
@@ -212,7 +213,7 @@ test('tasks and agents', { timeout: 300_000 }, async (t) => {
     const types = seen.map((event) => event.type);
     assert.deepEqual(types.slice(0, 4), ['task.created', 'task.planning', 'task.running', 'agent.started']);
     assert.deepEqual(types.slice(-2), ['agent.completed', 'task.completed']);
-    assert.ok(seen.every((event, index) => index === 0 || event.seq > seen[index - 1].seq));
+    assert.ok(seen.every((event, index) => index === 0 || event.seq > seen[index - 1]!.seq));
     assert.ok(seen.every((event) => event.data.task_id === task.id && /^evt_/.test(event.id) && iso.test(event.created_at)));
     const streamed = (await caller.events()).filter((event) => event.data.task_id === task.id);
     assert.deepEqual(streamed, seen, 'the stream has the same events');

@@ -105,7 +105,7 @@ test('wallet, cards, orders and their lists are separate, objects of the other m
 
   const key = { 'idempotency-key': 'card-1' };
   const shown = await live.json('POST', `${base}/cards`, card, key);
-  const asked: any = await (await trial.fetch('POST', `${base}/cards`, card, key)).json();
+  const asked = (await (await trial.fetch('POST', `${base}/cards`, card, key)).json()) as { id: string; mode: string };
   assert.ok(asked.id === undefined || asked.id !== shown.id, 'a key of one mode is never answered with the card of the other');
   assert.ok(asked.mode === undefined || asked.mode === 'test');
 
@@ -180,10 +180,10 @@ test('a test key can neither continue nor end live work, and approves no live pu
   let found: any;
   await until(async () => {
     found = await person.json('GET', `/v1/tasks/${id}`);
-    return found.agents?.some((one: any) => one.status === 'waiting');
+    return found.agents?.some((one: { status: string }) => one.status === 'waiting');
   }, 'the question');
-  const agent = `/v1/agents/${found.agents.find((one: any) => one.status === 'waiting').id}`;
-  const approval = found.approvals.find((one: any) => one.status === 'pending').id;
+  const agent = `/v1/agents/${found.agents.find((one: { status: string }) => one.status === 'waiting').id}`;
+  const approval = found.approvals.find((one: { status: string }) => one.status === 'pending').id;
   for (const [path, body] of [
     [`${agent}/approve/${approval}`, { approved: true }],
     [`${agent}/guide`, { message: 'Order ten' }],
@@ -212,7 +212,11 @@ test('a task of a test key orders with money of test mode, also while a live tas
   );
   await until(async () => (await balance(trial)) === 880 && (await balance(live)) === 930, 'the payments');
   const orders = async (caller: Caller) =>
-    (await caller.json('GET', `${base}/orders`)).data.map(({ vendor, amount, mode }: any) => [vendor, amount, mode]);
+    (await caller.json('GET', `${base}/orders`)).data.map((one: { vendor: string; amount: number; mode: string }) => [
+      one.vendor,
+      one.amount,
+      one.mode,
+    ]);
   assert.deepEqual(await orders(trial), [['Acme', 120, 'test']]);
   assert.deepEqual(await orders(person), [['Bolt', 70, 'live']]);
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
+import type { Approval, EventBody } from '../support/bodies.ts';
 import { callTool, finish } from '../support/openai-server.ts';
 import { agentGroup, endStatuses, scriptedService } from '../support/scripted-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -24,16 +25,16 @@ test('an order of an agent needs approval, and another one after a large change 
   const trader = (...answers: ReturnType<typeof callTool>[]) => agentGroup([{ type: 'trader' }], () => answers);
   const order = { symbol: 'AAPL', side: 'buy', quantity: 10, order_type: 'market', client_order_id: 'of-an-agent' };
   const pendingOf = async (id: string, known: string[] = []) => {
-    let found: any;
+    let found: Approval | undefined;
     await until(async () => {
       const task = await caller.json('GET', `/v1/tasks/${id}`);
       assert.ok(!endStatuses.includes(task.status), JSON.stringify(task));
-      found = task.approvals.find((one: any) => one.status === 'pending' && !known.includes(one.id));
+      found = task.approvals.find((one: Approval) => one.status === 'pending' && !known.includes(one.id));
       return found !== undefined;
     }, 'an approval');
-    return found;
+    return found!;
   };
-  const approve = ({ agent_id, id }: any) => caller.json('POST', `/v1/agents/${agent_id}/approve/${id}`, { approved: true });
+  const approve = ({ agent_id, id }: Approval) => caller.json('POST', `/v1/agents/${agent_id}/approve/${id}`, { approved: true });
 
   const { id } = await begin('order', trader(callTool('get_quote', { symbol: 'AAPL' }), callTool('place_order', order), finish('done')), {
     autonomy_level: 50,
@@ -63,7 +64,7 @@ test('an order of an agent needs approval, and another one after a large change 
   assert.deepEqual([result.mode, result.session, result.order.id, result.order.status], ['PAPER', 'open', data[0].id, 'accepted']);
   assert.equal(result.limits.daily_loss_remaining, 2_500);
   const { data: history } = await caller.json('GET', `/v1/tasks/${id}/events?limit=100`);
-  const asked = history.filter(({ type }: any) => type === 'approval.required').map((one: any) => one.data.summary);
+  const asked = history.filter(({ type }: EventBody) => type === 'approval.required').map((one: EventBody) => one.data.summary);
   assert.deepEqual(asked, [first.summary, second.summary]);
 
   const program = await caller.program('test', ['tasks.read', 'tasks.write', 'trading.read', 'trading.write']);

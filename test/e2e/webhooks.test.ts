@@ -37,7 +37,7 @@ test('a webhook follows a task across a kill -9, and one that answers 410 is dis
   await until(async () => (await again.json('GET', `${hooks}/${id}/deliveries?status=delivered`)).data.length >= 3, 'the records');
 
   await until(async () => (await again.json('GET', `${hooks}/${goneId}`)).disabled_reason === 'gone', 'the end of the other');
-  const disabled = (await again.events()).find(({ type }) => type === 'webhook.disabled');
+  const disabled = (await again.events()).find(({ type }) => type === 'webhook.disabled')!;
   assert.deepEqual(disabled.data, { webhook_id: goneId, reason: 'gone' });
   const folder = join(service.dataDir, 'mail');
   const mails = async () => Promise.all((await readdir(folder).catch(() => [])).map((name) => readFile(join(folder, name), 'utf8')));

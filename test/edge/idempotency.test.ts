@@ -9,6 +9,7 @@ import { route } from '../../src/edge/http/route.ts';
 import { commandIds, earlierCommand } from '../../src/edge/idempotency.ts';
 import { AppError } from '../../src/errors.ts';
 import { IdempotencyKeys, monthlyCommands } from '../../src/storage/idempotency-keys.ts';
+import type { Invalid, NewApiKey } from '../support/bodies.ts';
 import { startIdentityNode } from '../support/identity-node.ts';
 import { until } from '../support/until.ts';
 
@@ -107,7 +108,7 @@ test('a repeated request gets the same answer, including secrets, and has its ef
   assert.deepEqual([first.status, second.status], [201, 201]);
   assert.equal(first.headers.get('idempotency-replayed'), null);
   assert.equal(second.headers.get('idempotency-replayed'), 'true');
-  const created: any = await first.json();
+  const created = (await first.json()) as NewApiKey;
   assert.deepEqual(await second.json(), created);
   assert.equal(await keysMade(), 1);
   const kept = JSON.stringify((await database.read({ text: 'select * from idempotency_key' })).rows);
@@ -129,7 +130,7 @@ test('another body or path with a used key is 422 and names the header', async (
     await request('POST', '/v1/api-keys?x=1', token, minted, once),
   ]) {
     assert.equal(refused.status, 422);
-    assert.deepEqual(((await refused.json()) as any).detail[0].loc, ['header', 'Idempotency-Key']);
+    assert.deepEqual(((await refused.json()) as Invalid).detail[0].loc, ['header', 'Idempotency-Key']);
   }
   assert.equal(await keysMade(), 1);
 });
@@ -138,7 +139,7 @@ test('keys belong to the account, for all credentials and both prefixes; a repla
   const { request, token, keysMade, createKey } = await startNode(t);
   const entitled = await createKey(token, minted);
   const other = await createKey(token, { name: 'other', scopes: ['billing.read'] });
-  const first: any = await (await request('POST', '/v1/api-keys', token, minted, once)).json();
+  const first = (await (await request('POST', '/v1/api-keys', token, minted, once)).json()) as NewApiKey;
   for (const [path, credential] of [
     ['/api-keys', token],
     ['/v1/api-keys', entitled.key],
@@ -161,10 +162,10 @@ test('keys belong to the account, for all credentials and both prefixes; a repla
 test('idempotency keys of test keys are separate', async (t) => {
   const { request, token, createKey, ran } = await startNode(t);
   const trial = await createKey(token, { ...minted, mode: 'test' });
-  const live: any = await (await request('POST', '/v1/work', token, { n: 1 }, once)).json();
+  const live = (await (await request('POST', '/v1/work', token, { n: 1 }, once)).json()) as { id: string };
   const answer = await request('POST', '/v1/work', trial.key, { n: 2 }, once);
   assert.deepEqual([answer.status, answer.headers.get('idempotency-replayed')], [201, null]);
-  assert.notEqual(((await answer.json()) as any).id, live.id);
+  assert.notEqual(((await answer.json()) as { id: string }).id, live.id);
   assert.equal((await request('POST', '/v1/work', trial.key, { n: 1 }, once)).status, 422);
   assert.equal(ran.length, 2);
 });
@@ -218,10 +219,10 @@ test('a key whose upload may have had its effect stays bound to that upload', as
 test('accounts do not share keys', async (t) => {
   const { request, token, register } = await startNode(t);
   const bob = await register('bob@example.com');
-  const first: any = await (await request('POST', '/v1/work', token, { n: 1 }, once)).json();
+  const first = (await (await request('POST', '/v1/work', token, { n: 1 }, once)).json()) as { id: string };
   const second = await request('POST', '/v1/work', bob.access_token, { n: 2 }, once);
   assert.equal(second.status, 201);
-  assert.notEqual(((await second.json()) as any).id, first.id);
+  assert.notEqual(((await second.json()) as { id: string }).id, first.id);
 });
 
 test('while the first request runs, a duplicate is 409 in this and another process; afterwards it is replayed in both', async (t) => {
@@ -237,7 +238,7 @@ test('while the first request runs, a duplicate is 409 in this and another proce
     assert.equal((await request('POST', '/v1/work', token, { n: 2 }, once, at)).status, 422);
   }
   end();
-  const answer: any = await (await first).json();
+  const answer: unknown = await (await first).json();
   for (const at of [undefined, elsewhere]) {
     const replay = await request('POST', '/v1/work', token, { n: 1, m: 2 }, once, at);
     assert.deepEqual([replay.status, replay.headers.get('x-work'), await replay.json()], [201, 'done', answer]);
@@ -259,14 +260,14 @@ test('a crash between commit and answer: the retry elsewhere gives the same key 
   const { request, token, keysMade, database, clock, anotherEdge } = await startNode(t);
   const dying = new IdempotencyKeys(database, clock);
   dying.keep = () => Promise.reject(new Error('killed'));
-  const first: any = await (await request('POST', '/v1/api-keys', token, minted, once, await anotherEdge(dying))).json();
+  const first = (await (await request('POST', '/v1/api-keys', token, minted, once, await anotherEdge(dying))).json()) as NewApiKey;
 
   const survivor = await anotherEdge();
   assert.equal((await request('POST', '/v1/api-keys', token, minted, once, survivor)).status, 409, 'it may still run');
   clock.advance(15_000);
   const retried = await request('POST', '/v1/api-keys', token, minted, once, survivor);
   assert.equal(retried.headers.get('idempotency-replayed'), null);
-  const second: any = await retried.json();
+  const second = (await retried.json()) as NewApiKey;
   assert.deepEqual(second, first);
   assert.equal(await keysMade(), 1);
   assert.equal((await request('GET', '/v1/auth/me', second.key)).status, 200);
@@ -328,7 +329,7 @@ test('a node killed between reserving and committing: the retry at another node 
 test('a node killed between commit and answer: the retry at another node gives the same key and secret at once', async (t) => {
   const { request, token, keysMade, anotherEdge, dying, dies, here } = await startTwoNodes(t);
   dying.keep = () => Promise.reject(new Error('killed'));
-  const first: any = await (await request('POST', '/v1/api-keys', token, minted, once, await anotherEdge(dying))).json();
+  const first = (await (await request('POST', '/v1/api-keys', token, minted, once, await anotherEdge(dying))).json()) as NewApiKey;
   dies();
   const retried = await request('POST', '/v1/api-keys', token, minted, once, here);
   assert.deepEqual([retried.status, await retried.json()], [201, first]);
@@ -461,7 +462,7 @@ test('an invalid key is 422 and reserves nothing', async (t) => {
   for (const key of ['x'.repeat(256), '""', 'caf\u00e9s', 'a\tb']) {
     const refused = await request('POST', '/v1/work', token, {}, { 'idempotency-key': key });
     assert.equal(refused.status, 422, key);
-    assert.deepEqual(((await refused.json()) as any).detail[0].loc, ['header', 'Idempotency-Key']);
+    assert.deepEqual(((await refused.json()) as Invalid).detail[0].loc, ['header', 'Idempotency-Key']);
   }
   assert.equal((await request('POST', '/v1/work', token, {}, { 'idempotency-key': 'x'.repeat(255) })).status, 201);
   assert.equal((await database.read({ text: 'select 1 from idempotency_key' })).rows.length, 1);

@@ -7,13 +7,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createServer } from '../../src/edge/http/server.ts';
 import type { Connection } from '../../src/edge/http/web-socket.ts';
 import { noLog } from '../../src/log.ts';
+import type { EventBody } from '../support/bodies.ts';
 import { FrontDoor } from '../support/front-door.ts';
 import type { Scope } from '../support/scope.ts';
 import { Caller, startService } from '../support/service.ts';
 
 type Follower = {
   /** What it printed, line by line. */
-  readonly events: any[];
+  readonly events: EventBody[];
   said(): string;
   until(condition: () => boolean): Promise<void>;
   /** Its exit code. */
@@ -30,7 +31,7 @@ function follow(t: Scope, url: string, token: string, ...from: string[]): Follow
     child.kill('SIGKILL');
     await ended;
   });
-  const events: any[] = [];
+  const events: EventBody[] = [];
   let [rest, said, isOver] = ['', '', false];
   let wake = (): void => {};
   child.stdout!.setEncoding('utf8').on('data', (chunk) => {

@@ -1,6 +1,7 @@
 /** Every node answers every request, wherever the actor lives: two nodes with actors, and one with only the edge role. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
+import type { EventBody } from '../support/bodies.ts';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
 import type { NodeProcess } from '../support/node-process.ts';
 import { agentScript, callTool, finish, type OpenAiServer, openAiServer } from '../support/openai-server.ts';
@@ -60,7 +61,7 @@ test('a task that was created on one node is followed, read and downloaded on ev
       '# Done',
       'a link of one node opens at another',
     );
-    const eventTypes = (await caller.at(third).json('GET', `/v1/tasks/${id}/events?limit=100`)).data.map((event: any) => event.type);
+    const eventTypes = (await caller.at(third).json('GET', `/v1/tasks/${id}/events?limit=100`)).data.map((event: EventBody) => event.type);
     assert.equal(eventTypes.at(-1), 'task.completed');
   }
 });

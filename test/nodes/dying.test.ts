@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { shardOf } from '../../src/cluster/address.ts';
+import type { EventBody } from '../support/bodies.ts';
 import { goodToken } from '../support/hosts/host-stand-in.ts';
 import { VercelStandIn } from '../support/hosts/vercel-stand-in.ts';
 import type { NodeProcess } from '../support/node-process.ts';
@@ -67,8 +68,8 @@ test('tasks of a killed node continue, and no finished tool call is repeated', o
     assert.equal((await survivor.untilTask(id, ['complete', 'failed', 'cancelled'])).status, 'complete');
     const { data } = await survivor.json('GET', `/v1/tasks/${id}/events?limit=100`);
     const results = data
-      .filter(({ type }: any) => type === 'agent.tool_result')
-      .map((event: any) => `${event.data.agent_id} ${event.data.call_id}`);
+      .filter(({ type }: EventBody) => type === 'agent.tool_result')
+      .map((event: EventBody) => `${event.data.agent_id} ${event.data.call_id}`);
     assert.equal(new Set(results).size, results.length);
   }
   await world.node(1).start();
@@ -134,7 +135,7 @@ test('a stream of a killed node is resumed at another node, with every event onc
   const seen = before.events.map(({ event }) => event.seq);
   const next = await world.stream(world.node(2), seen.at(-1));
   for (const n of writes.slice(10)) await caller.at(world.node(1)).upload(workspace!, 'stream.txt', `${n}`);
-  const newest = (await caller.at(world.node(1)).events()).at(-1).seq;
+  const newest = (await caller.at(world.node(1)).events()).at(-1)!.seq;
   await next.until(() => next.events.at(-1)?.event.seq === newest);
   const all = [...seen, ...next.events.map(({ event }) => event.seq)];
   assert.deepEqual(

@@ -29,11 +29,11 @@ test(
     const caller = await Caller.register(cluster.nodes[0]!);
     while ((await caller.fetch('GET', '/v1/commerce/cards')).status === 402) await new Promise((resolve) => setTimeout(resolve, 20));
     await caller.json('POST', '/v1/commerce/wallet/deposit', { amount: 260, source: 'card' });
-    const made: any[] = [];
+    const made: { id: string; spend_limit: number }[] = [];
     // Together they request twice the deposits of the wallet: depending on the order, a card limit or the balance of the wallet refuses.
     for (const spend_limit of [60, 5_000])
       made.push(await caller.json('POST', '/v1/commerce/cards', { name: 'c', spend_limit, currency: 'USD' }));
-    const owner = (await cluster.ownerOfShards())[shardOf('card', made[0].id)];
+    const owner = (await cluster.ownerOfShards())[shardOf('card', made[0]!.id)];
     const victim = cluster.nodes.find(({ name }) => name === owner)!;
     const survivor = caller.at(cluster.nodes.find((node) => node !== victim)!);
 
@@ -50,7 +50,7 @@ test(
       }
     };
     const asked = Array.from({ length: authorizations }, (_, n) =>
-      send(n, `/v1/commerce/cards/${made[n % 2].id}/authorizations`, { amount: 0.5 + (n % 7) / 100, merchant: 'm' }),
+      send(n, `/v1/commerce/cards/${made[n % 2]!.id}/authorizations`, { amount: 0.5 + (n % 7) / 100, merchant: 'm' }),
     );
     for (let n = 0; n < deposits; n++)
       asked.push(send(authorizations + n, '/v1/commerce/wallet/deposit', { amount: 1.01, source: 'card' }));
@@ -67,9 +67,9 @@ test(
       assert.ok(minor(now.spent) <= minor(spend_limit));
     }
     const { balance, held } = await survivor.json('GET', '/v1/commerce/wallet/balance');
-    assert.deepEqual([minor(balance), held], [26_000 + deposits * 101 - spentMinor(made[0].id) - spentMinor(made[1].id), 0]);
+    assert.deepEqual([minor(balance), held], [26_000 + deposits * 101 - spentMinor(made[0]!.id) - spentMinor(made[1]!.id), 0]);
     for (const { card_id, decline_reason: reason } of answers.filter(({ status }) => status === 'declined')) {
-      const { spend_limit } = made.find(({ id }) => id === card_id);
+      const { spend_limit } = made.find(({ id }) => id === card_id)!;
       if (reason !== 'insufficient_funds')
         assert.ok(spentMinor(card_id) > minor(spend_limit) - largestMinor, `${reason}, and the card is not used up`);
     }

@@ -125,7 +125,7 @@ test('nodes of a running cluster report every documented metric and no other', o
 test('the status shows the state of the node and no secret', options, async () => {
   for (const [n, url] of admins.entries()) {
     let text = '';
-    let status: any;
+    let status!: { ready: string; node: string; cluster: { members: unknown[] } };
     // A busy machine may delay a command of the readiness check.
     await until(
       async () => {

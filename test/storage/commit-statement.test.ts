@@ -5,6 +5,7 @@ import pg from 'pg';
 import { commitSession } from '../../src/storage/commit-connection.ts';
 import { commitStatement } from '../../src/storage/commit-statement.ts';
 import { CommitUnit } from '../../src/storage/commit-unit.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { CommandRecord, DeadLetter, Effect, Message, Timer } from '../../src/storage/entities/runtime.ts';
 import { RawJson } from '../../src/storage/table.ts';
 import { ProbeEntity, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
@@ -101,7 +102,7 @@ for (const accounts of [1, 2_000]) {
     await node.sql(`insert into effect select 'e' || i, 1, 'probe', 'a', 'work', '{}', null, now() from generate_series(1, 20000) i`);
     await node.sql('analyze');
     await client.query(commitSession);
-    const table = (entity: any) => node.database.table(entity);
+    const table: Database['table'] = (entity) => node.database.table(entity);
     const tables = runtimeTables(table);
     const timings: Record<number, number> = {};
     for (const size of [1, 64, 512, 2_000]) {
@@ -237,7 +238,7 @@ function eventsOf(marker: string, accounts: string[]): CommitUnit[] {
   });
 }
 
-function runtimeTables(table: (entity: any) => any) {
+function runtimeTables(table: Database['table']) {
   return {
     message: table(Message),
     timer: table(Timer),
@@ -248,7 +249,7 @@ function runtimeTables(table: (entity: any) => any) {
 }
 
 /** Every kind of write in every unit. */
-function units(size: number, accounts: number, table: (entity: any) => any): CommitUnit[] {
+function units(size: number, accounts: number, table: Database['table']): CommitUnit[] {
   return Array.from({ length: size }, (_, i) => {
     const unit = new CommitUnit(i % 1024, () => {});
     const row = { id: `a${i + 1}`, value: 1, name: null, ratio: null, received: [], text: '', data: {} };
@@ -259,12 +260,22 @@ function units(size: number, accounts: number, table: (entity: any) => any): Com
     unit.consumedEffects.push(`e${i + 1}`);
     unit.cancelledEffects.push(`e${i + 10_000}`);
     unit.startedEffects.push(`e${i + 15_000}`);
-    unit.parts.push({ kind: 'probe', id: row.id, table: table(probeOptions.entities[0]), row, timers: new Map([['t', null]]) });
+    unit.parts.push({ kind: 'probe', id: row.id, table: table(ProbeEntity), row, timers: new Map([['t', null]]) });
     unit.commands.push({ id: `c${i}`, reply: 1, createdAt });
     return unit;
   });
 }
 
-function nodesOf(plan: any): any[] {
+type PlanNode = {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Join Filter'?: number;
+  'Actual Loops'?: number;
+  Alias?: string;
+  Plans?: PlanNode[];
+};
+
+function nodesOf(plan: PlanNode): PlanNode[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }

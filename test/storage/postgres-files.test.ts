@@ -25,7 +25,7 @@ const hourMs = 3_600_000;
 /** Records the names of its statements, in order. */
 class WatchedDatabase extends Database {
   readonly sent: string[] = [];
-  override write(statement: pg.QueryConfig): Promise<{ rows: any[] }> {
+  override write(statement: pg.QueryConfig): ReturnType<Database['write']> {
     this.sent.push(statement.name ?? '');
     return super.write(statement);
   }

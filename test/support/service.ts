@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { backoffMs } from '../../src/backoff.ts';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
+import type { EventBody } from './bodies.ts';
 import { DescribedApi } from './described-api.ts';
 import type { Json } from './json.ts';
 import { liftLimits, manyAnonymousRequests } from './lift-limits.ts';
@@ -263,7 +264,7 @@ export class Caller {
   }
 
   /** All events of the account from `after` on, over the stream: connects, replays, leaves. */
-  async events(after = 0): Promise<Json[]> {
+  async events(after = 0): Promise<EventBody[]> {
     const socket = new WebSocket(`${this.service.url.replace('http', 'ws')}/v1/ws`);
     const events: Json[] = [];
     return new Promise((resolve, reject) => {

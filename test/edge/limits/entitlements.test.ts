@@ -12,7 +12,7 @@ import { testDatabase } from '../../support/database.ts';
 class WatchedDatabase extends Database {
   readonly sent: string[] = [];
   away = false;
-  override async read(query: pg.QueryConfig): Promise<{ rows: any[] }> {
+  override async read(query: pg.QueryConfig): ReturnType<Database['read']> {
     this.sent.push(query.name ?? '');
     if (this.away) throw new Error('no answer');
     return super.read(query);

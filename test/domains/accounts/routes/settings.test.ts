@@ -85,9 +85,10 @@ test('settings have their defaults until a session changes them, each separately
 test('trading with real money needs a plan that includes it: enabling it is 402 otherwise, and a plan without it disables it', async (t) => {
   const { request, register, actors, overrides, database } = await startIdentityNode(t);
   const { access_token: token } = await register('ann@example.com');
-  const accountId = ((await (await request('GET', '/v1/auth/me', token)).json()) as any).account_id;
+  const accountId = ((await (await request('GET', '/v1/auth/me', token)).json()) as { account_id: string }).account_id;
   const on = async (body: object) => (await request('PATCH', '/v1/settings', token, body)).status;
-  const shown = async () => ((await (await request('GET', '/v1/settings', token)).json()) as any).live_trading_enabled;
+  const shown = async () =>
+    ((await (await request('GET', '/v1/settings', token)).json()) as { live_trading_enabled: boolean }).live_trading_enabled;
   const planIs = async (plan: Plan) => {
     await setOverrides(database, accountId, { plan });
     await overrides.poll();

@@ -5,6 +5,7 @@ import { purchaseOrder } from '../../../../src/domains/commerce/purchase-order/m
 import { purchaseOrderActor } from '../../../../src/domains/commerce/purchase-order/purchase-order.ts';
 import { wallet } from '../../../../src/domains/commerce/wallet/messages.ts';
 import { walletActor } from '../../../../src/domains/commerce/wallet/wallet.ts';
+import type { AppError } from '../../../../src/errors.ts';
 import { idPrefixes, newId } from '../../../../src/ids.ts';
 import { testRuntime } from '../../../support/runtime.ts';
 import { until } from '../../../support/until.ts';
@@ -21,7 +22,7 @@ async function shop(t: TestContext) {
     node.actors.ask(purchaseOrder, id, command, input, { commandId });
   return {
     node,
-    async place(amountMinor: number, autoApproveThresholdMinor = 0): Promise<any> {
+    async place(amountMinor: number, autoApproveThresholdMinor = 0) {
       const asked = { accountId, mode: 'live' as const, description: 'Paper', amountMinor, vendor: 'Acme', autoApproveThresholdMinor };
       return node.actors.ask(purchaseOrder, newId(commerceIds.purchaseOrder, null), 'create', asked);
     },
@@ -30,7 +31,7 @@ async function shop(t: TestContext) {
     reject: (id: string, reason: string | null = null) => ask(id, 'reject', { reason }),
     deposit: (amountMinor: number) =>
       node.actors.ask(wallet, accountId, 'deposit', { transferId: newId(commerceIds.transaction, null), amountMinor, source: 'card' }),
-    order: (id: string) => node.actors.query(purchaseOrder, id, 'get', null) as Promise<any>,
+    order: async (id: string) => (await node.actors.query(purchaseOrder, id, 'get', null))!,
     statuses: async () => (await node.sql('select status from purchase_order order by created_at, id')).map(({ status }) => status),
     async books() {
       const [{ balance }] = await node.sql('select balance_minor::float8 as balance from wallet');
@@ -95,7 +96,7 @@ test('a spending limit refuses approvals, also concurrent ones; the order stays 
   assert.deepEqual((await statuses()).toSorted(), [...Array(2).fill('complete'), ...Array(6).fill('pending')]);
   assert.equal((await books()).balance, 98_000);
   const dear = await place(1_001);
-  await assert.rejects(approve(dear.id), (error: any) => error.issues[0].type === 'per_transaction_limit');
+  await assert.rejects(approve(dear.id), (error: AppError) => error.issues?.[0]?.type === 'per_transaction_limit');
 });
 
 test('an order at or under the threshold approves itself, unless a limit forbids it', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setOverrides } from '../../../../src/storage/account-overrides.ts';
+import type { ApiKeyList, NewApiKey, Refused } from '../../../support/bodies.ts';
 import { startIdentityNode } from '../../../support/identity-node.ts';
 
 test('a new key works, is listed without its secret, and is refused within a second after its revocation', async (t) => {
@@ -8,13 +9,13 @@ test('a new key works, is listed without its secret, and is refused within a sec
   const { access_token } = await register('ann@example.com');
   const response = await request('POST', '/v1/api-keys', access_token, { name: 'ci', scopes: ['tasks.read', 'tasks.read'] });
   assert.equal(response.status, 201);
-  const created: any = await response.json();
+  const created = (await response.json()) as NewApiKey;
   assert.match(created.id, /^key-[0-9a-z]{26}$/);
   assert.match(created.key, /^mk_live_[0-9A-Za-z]{49}$/);
   assert.deepEqual([created.name, created.scopes, created.mode], ['ci', ['tasks.read'], 'live']);
 
   assert.equal((await request('GET', '/v1/auth/me', created.key)).status, 200);
-  const listed: any = await (await request('GET', '/v1/api-keys', created.key)).json();
+  const listed = (await (await request('GET', '/v1/api-keys', created.key)).json()) as ApiKeyList;
   assert.deepEqual(
     [listed.total, listed.has_more, listed.data[0].id, listed.data[0].last_four],
     [1, false, created.id, created.key.slice(-4)],
@@ -37,8 +38,8 @@ test('keys of the account are listed newest first, in pages', async (t) => {
     await createKey(ann.access_token, { name, scopes: ['tasks.read'] });
   }
   const page = async (query: string, token = ann.access_token) => {
-    const { data, has_more, total }: any = await (await request('GET', `/v1/api-keys${query}`, token)).json();
-    return [data.map(({ name }: { name: string }) => name).join(''), has_more, total];
+    const { data, has_more, total } = (await (await request('GET', `/v1/api-keys${query}`, token)).json()) as ApiKeyList;
+    return [data.map(({ name }) => name).join(''), has_more, total];
   };
   assert.deepEqual(await page(''), ['cba', false, 3]);
   assert.deepEqual(await page('?limit=2'), ['cb', true, 3]);
@@ -102,9 +103,9 @@ test('an account on the free plan has at most five keys, also with concurrent re
     request('POST', '/v1/api-keys', access_token, { name: `k${n}`, scopes: ['tasks.read'] }, headers);
   const answers = await Promise.all(Array.from({ length: 9 }, async (_, n) => (await make(n)).status));
   assert.deepEqual(answers.sort(), [201, 201, 201, 201, 201, 402, 402, 402, 402]);
-  const refused: any = await (await make(9)).json();
+  const refused = (await (await make(9)).json()) as Refused;
   assert.match(refused.detail, /has 5 API keys.*free plan allows 5/);
-  const listed: any = await (await request('GET', '/v1/api-keys', access_token)).json();
+  const listed = (await (await request('GET', '/v1/api-keys', access_token)).json()) as ApiKeyList;
   assert.equal(listed.total, 5);
 
   assert.equal((await request('DELETE', `/v1/api-keys/${listed.data[0].id}`, access_token)).status, 204);
@@ -117,7 +118,7 @@ test('an account on the free plan has at most five keys, also with concurrent re
 test("keys beyond an operator's limit continue to work, and no more are created", async (t) => {
   const { request, register, createKey, database, overrides } = await startIdentityNode(t);
   const { access_token } = await register('ann@example.com');
-  const { account_id }: any = await (await request('GET', '/v1/auth/me', access_token)).json();
+  const { account_id } = (await (await request('GET', '/v1/auth/me', access_token)).json()) as { account_id: string };
   const create = () => createKey(access_token, { name: 'one more', scopes: ['tasks.read'] });
   const allow = (apiKeys: number) => setOverrides(database, account_id, { apiKeys }).then(() => overrides.poll());
   const keys = [await create(), await create()];
@@ -125,7 +126,7 @@ test("keys beyond an operator's limit continue to work, and no more are created"
   for (const { key } of keys) assert.equal((await request('GET', '/v1/auth/me', key)).status, 200);
   const refused = await request('POST', '/v1/api-keys', access_token, { name: 'third', scopes: ['tasks.read'] });
   assert.deepEqual(
-    [refused.status, ((await refused.json()) as any).detail],
+    [refused.status, ((await refused.json()) as Refused).detail],
     [402, 'The account has 2 API keys and it may have 1: revoke one, or change the plan'],
   );
   await allow(-1);

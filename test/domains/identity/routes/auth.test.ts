@@ -60,8 +60,13 @@ test('a login with a wrong password and one with an unknown address get the same
 test('a used refresh token ends the session: its access token is refused within a second, other sessions stay', async (t) => {
   const { request, register, clock } = await startIdentityNode(t);
   const first = await register('ann@example.com', password);
-  const other: any = await (await request('POST', '/v1/auth/login', null, { email: 'ann@example.com', password })).json();
-  const second: any = await (await request('POST', '/v1/auth/refresh', null, { refresh_token: first.refresh_token })).json();
+  const other = (await (await request('POST', '/v1/auth/login', null, { email: 'ann@example.com', password })).json()) as {
+    access_token: string;
+  };
+  const second = (await (await request('POST', '/v1/auth/refresh', null, { refresh_token: first.refresh_token })).json()) as {
+    access_token: string;
+    refresh_token: string;
+  };
   assert.equal((await request('GET', '/v1/auth/me', second.access_token)).status, 200);
   assert.equal((await request('POST', '/v1/auth/refresh', null, { refresh_token: first.refresh_token })).status, 401);
   clock.advance(500);

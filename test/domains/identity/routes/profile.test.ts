@@ -4,6 +4,7 @@ import test, { type TestContext } from 'node:test';
 import type { ActorSystem } from '../../../../src/actors/actor-system.ts';
 import { emailAddress } from '../../../../src/domains/identity/email-address/messages.ts';
 import { user } from '../../../../src/domains/identity/user/messages.ts';
+import type { Invalid } from '../../../support/bodies.ts';
 import { startIdentityNode } from '../../../support/identity-node.ts';
 import { settled } from '../../../support/settled.ts';
 import { until } from '../../../support/until.ts';
@@ -59,7 +60,8 @@ test('a new user is unverified until the mailed token is used, once and within a
 test('the link of a verification mail opens a page, and its button verifies the address once', async (t) => {
   const { register, request, tokenTo, edge } = await open(t);
   const ann = await register('ann@example.com', password);
-  const verified = async () => ((await (await request('GET', '/v1/auth/me', ann.access_token)).json()) as any).email_verified;
+  const verified = async () =>
+    ((await (await request('GET', '/v1/auth/me', ann.access_token)).json()) as { email_verified: boolean }).email_verified;
   const token = await tokenTo('ann@example.com');
   const page = `${edge.url}/auth/verify-email/page`;
   const opened = await fetch(`${page}?token=${encodeURIComponent(token)}`);
@@ -90,7 +92,7 @@ test('changing the address needs the password, and wrong passwords are counted s
   const ann = await register('ann@example.com', password);
   const bare = await request('PATCH', '/v1/auth/me', ann.access_token, { email: 'anna@example.com' });
   assert.equal(bare.status, 422);
-  assert.deepEqual(((await bare.json()) as any).detail[0].loc, ['body', 'password']);
+  assert.deepEqual(((await bare.json()) as Invalid).detail[0].loc, ['body', 'password']);
   for (let n = 0; n < 5; n++) assert.equal((await patch(ann.access_token, { email: 'anna@example.com', password: 'wrong' })).status, 403);
   assert.equal((await patch(ann.access_token, { email: 'anna@example.com' })).status, 429);
   assert.equal(await login('ann@example.com'), 200, 'a stolen session locks nobody out');

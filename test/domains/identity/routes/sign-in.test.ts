@@ -105,7 +105,10 @@ test('a second factor is shown as text, URL and picture, is active after its fir
   assert.match(enrolled.otpauth_url, /^otpauth:\/\/totp\/Troupe:/);
   assert.equal(readPicture(enrolled.qr_svg), enrolled.otpauth_url);
   assert.equal(new Set(recoveryCodes).size, 10);
-  assert.equal(((await (await request('GET', '/v1/auth/me', access_token)).json()) as any).two_factor_enabled, true);
+  assert.equal(
+    ((await (await request('GET', '/v1/auth/me', access_token)).json()) as { two_factor_enabled: boolean }).two_factor_enabled,
+    true,
+  );
   assert.equal((await post('/auth/2fa/enroll', undefined, access_token)).status, 409);
 
   const first = code();
@@ -157,7 +160,8 @@ test('a correct code among concurrent wrong ones is either refused without an ef
   const node = await open(t);
   const { post, clock, request } = node;
   const { email, access_token, code, recoveryCodes } = await withSecondFactor(node);
-  const isOn = async () => ((await (await request('GET', '/v1/auth/me', access_token)).json()) as any).two_factor_enabled;
+  const isOn = async () =>
+    ((await (await request('GET', '/v1/auth/me', access_token)).json()) as { two_factor_enabled: boolean }).two_factor_enabled;
   for (const place of [0, 4, 9]) {
     clock.advance(15 * minuteMs);
     const right = place === 9 ? recoveryCodes[0]! : code();

@@ -54,7 +54,7 @@ test('a download honours Range and ETag', async (t) => {
 test('a modified or expired link, or one of another deliverable, is 403', async (t) => {
   const node = await startWorkspaceNode(t);
   const taskId = await deliveredTask(node, { 'a.md': 'A', 'b.md': 'B' });
-  const [one, two] = (await node.json(`/v1/tasks/${taskId}/deliverables`)).map((file: any) =>
+  const [one, two] = (await node.json(`/v1/tasks/${taskId}/deliverables`)).map((file: { download_url: string }) =>
     file.download_url.replace('http://service.test', node.edgeUrl),
   );
   const token = new URL(one).searchParams.get('token')!;

@@ -9,11 +9,14 @@ import { noLog } from '../../../../src/log.ts';
 import { IdempotencyKeys } from '../../../../src/storage/idempotency-keys.ts';
 import { Secrets } from '../../../../src/storage/secrets.ts';
 import { startEdge } from '../../../support/http-edge.ts';
+import type { Json } from '../../../support/json.ts';
 import { insertNeutralRow } from '../../../support/neutral-row.ts';
 import { eventCatalogue } from '../../../support/product-events.ts';
 import { until } from '../../../support/until.ts';
 import { secrets, startWebhookNode } from '../../../support/webhook-node.ts';
 import { answerWith, startReceiver } from '../../../support/webhook-receiver.ts';
+
+type Delivery = { event_type: string; status: string; response_status: number | null; attempts: number };
 
 const dayMs = 24 * 3_600_000;
 const principal = (accountId: string, scopes: Principal['scopes']): Principal => ({
@@ -53,7 +56,7 @@ async function startWebhookEdge(t: TestContext) {
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     const text = await response.text();
-    return { status: response.status, json: text === '' ? null : (JSON.parse(text) as any) };
+    return { status: response.status, json: text === '' ? null : (JSON.parse(text) as Json) };
   };
   return { node, call };
 }
@@ -186,7 +189,7 @@ test('deliveries are listed newest first, in pages and by status, and sent again
   await node.untilRow(id, ({ cursor, lanes }) => cursor === 3 && lanes[0]?.failures === 1, 'the records');
   const { data } = (await call('GET', `/${id}/deliveries`)).json;
   assert.deepEqual(
-    data.map(({ event_type, status, response_status, attempts }: any) => [event_type, status, response_status, attempts]),
+    data.map((one: Delivery) => [one.event_type, one.status, one.response_status, one.attempts]),
     [
       ['task.running', 'delivered', 200, 1],
       ['task.running', 'failed', 404, 1],

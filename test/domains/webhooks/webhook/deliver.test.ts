@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { webhook } from '../../../../src/domains/webhooks/webhook/messages.ts';
 import { until } from '../../../support/until.ts';
@@ -257,7 +257,7 @@ async function hangingReceiver(t: TestContext): Promise<string> {
     for (const socket of hanging) socket.destroy();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as any).port}/`;
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
 test('a receiver that hangs delays neither other webhooks nor other tasks', async (t) => {

@@ -11,6 +11,7 @@ import { workspaceFileId } from '../../../../src/domains/workspaces/workspace-fi
 import { workspaceName, workspaceNameId } from '../../../../src/domains/workspaces/workspace-name/messages.ts';
 import { newId } from '../../../../src/ids.ts';
 import { tarEnd, tarParts } from '../../../../src/tar.ts';
+import type { Invalid, Refused } from '../../../support/bodies.ts';
 import { insertNeutralRow } from '../../../support/neutral-row.ts';
 import { RawClient } from '../../../support/raw-http.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -72,7 +73,7 @@ describe('workspaces', () => {
     for (const name of ['', '   ', 'a\u0007b', 'x'.repeat(201), 7, null]) {
       const response = await node.call('/v1/workspaces', { method: 'POST', headers: json, body: JSON.stringify({ name }) });
       assert.equal(response.status, 422, JSON.stringify(name));
-      assert.deepEqual(((await response.json()) as any).detail[0].loc, ['body', 'name']);
+      assert.deepEqual(((await response.json()) as Invalid).detail[0].loc, ['body', 'name']);
     }
     assert.deepEqual(await node.json('/v1/workspaces'), []);
   });
@@ -139,7 +140,7 @@ describe('files of a workspace', () => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const uploads = await Promise.all(Array.from({ length: 12 }, (_, i) => node.upload(id, 'a.csv', `n\n${i}\n`)));
-    const versions = await Promise.all(uploads.map(async (response) => ((await response.json()) as any).version));
+    const versions = await Promise.all(uploads.map(async (response) => ((await response.json()) as { version: number }).version));
     assert.deepEqual(
       versions.sort((a, b) => a - b),
       Array.from({ length: 12 }, (_, i) => i + 1),
@@ -189,15 +190,15 @@ describe('files of a workspace', () => {
     const row = { id: own, workspace_id: id, account_id: 'acct_ann', name: 'a.csv', type: 'text/csv', status: 'present', generation: 1 };
     await insertNeutralRow(node.database, 'workspace_file', { ...row, version: 1, content_key: `${id}/${own}/${'0'.repeat(26)}` });
     assert.deepEqual(
-      (await node.json(`/v1/workspaces/${id}/files`)).map((file: any) => file.id),
+      (await node.json(`/v1/workspaces/${id}/files`)).map((file: { id: string }) => file.id),
       [own],
     );
-    const next: any = await (await node.upload(id, 'a.csv', 'x\n')).json();
+    const next = (await (await node.upload(id, 'a.csv', 'x\n')).json()) as { id: string; version: number };
     assert.deepEqual([next.id, next.version], [own, 2]);
     const read = (method: string) => node.call(`/v1/workspaces/${id}/files/${own}`, { method });
     assert.equal(await (await read('GET')).text(), 'x\n');
     assert.equal((await read('DELETE')).status, 204);
-    const other: any = await (await node.upload(id, 'a.csv', 'y\n')).json();
+    const other = (await (await node.upload(id, 'a.csv', 'y\n')).json()) as { version: number; id: string };
     assert.equal(other.version, 1);
     assert.notEqual(other.id, own);
   });
@@ -228,7 +229,7 @@ describe('files of a workspace', () => {
     assert.deepEqual([uploads.filter(({ status }) => status === 201).length, refused.length], [3, 9]);
     for (const response of refused)
       assert.match(
-        ((await response.json()) as any).detail,
+        ((await response.json()) as Refused).detail,
         /stores (1 GiB|1,0\d\d\.\d MiB) in \d+ files, and may store 1 GiB in 1,000 files/,
       );
     await node.settled();
@@ -251,7 +252,7 @@ describe('files of a workspace', () => {
     const { id } = await node.createWorkspace('W');
     const free = { bytes: 2 ** 30, files: 1_000 };
     await node.database.pool.query('insert into account_storage values ($1, $2, $3, $4, now())', ['acct_ann', free.bytes - 500, 1, '[]']);
-    const names = async () => (await node.json(`/v1/workspaces/${id}/files`)).map((one: any) => one.name).sort();
+    const names = async () => (await node.json(`/v1/workspaces/${id}/files`)).map((one: { name: string }) => one.name).sort();
     const send = async (sizes: Record<string, number>) => {
       const files = Object.entries(sizes).map(([name, size]): [string, string] => [name, 'x'.repeat(size)]);
       const response = await archiveUpload(node, id, await tarOf(files));
@@ -361,7 +362,7 @@ describe('files of a workspace', () => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     await node.upload(id, 'Caf\u00e9.md', 'one');
-    const second: any = await (await node.upload(id, 'Cafe\u0301.md', 'two')).json();
+    const second = (await (await node.upload(id, 'Cafe\u0301.md', 'two')).json()) as { version: number; name: string };
     assert.deepEqual([second.version, second.name], [2, 'Caf\u00e9.md']);
     const response = await node.call(`/v1/workspaces/${id}/files/${encodeURIComponent('Cafe\u0301.md')}`);
     assert.equal(await response.text(), 'two');
@@ -452,7 +453,7 @@ describe('files of a workspace', () => {
     for (const [name, content] of cases) {
       const response = await node.upload(id, name, content);
       assert.equal(response.status, 415, name);
-      assert.match(((await response.json()) as any).detail, /PDF, Markdown/);
+      assert.match(((await response.json()) as Refused).detail, /PDF, Markdown/);
     }
     assert.deepEqual([await node.json(`/v1/workspaces/${id}/files`), await node.contents()], [[], []]);
   });
@@ -466,12 +467,12 @@ describe('files of a workspace', () => {
     const file: any = await first.json();
     const name = 'assets/Caf\u00e9 1.css';
     assert.deepEqual([file.name, file.filename, file.type, file.version], [name, name, 'text/css', 1]);
-    const second: any = await (await formUpload(node, id, { ...css, pathLast: true })).json();
+    const second = (await (await formUpload(node, id, { ...css, pathLast: true })).json()) as { id: string; version: number };
     assert.deepEqual([second.id, second.version], [file.id, 2], 'the same file, wherever the path is in the form');
     await node.settled();
     assert.equal((await node.contents()).length, 1);
     assert.deepEqual(
-      (await node.json(`/v1/workspaces/${id}/files`)).map((one: any) => one.name),
+      (await node.json(`/v1/workspaces/${id}/files`)).map((one: { name: string }) => one.name),
       [name],
     );
     const at = `/v1/workspaces/${id}/files/`;
@@ -514,7 +515,7 @@ describe('files of a workspace', () => {
       assert.equal((await archiveUpload(node, id, archive, headers)).headers.get('idempotency-replayed'), 'true');
     }
     const files = await node.json(`/v1/workspaces/${id}/files`);
-    assert.deepEqual(files.map((one: any) => one.name).sort(), Object.keys(contents).sort());
+    assert.deepEqual(files.map((one: { name: string }) => one.name).sort(), Object.keys(contents).sort());
     for (const { id: file, name, version } of files) {
       assert.equal(version, 3, name);
       assert.equal(await (await node.call(`/v1/workspaces/${id}/files/${file}`)).text(), contents[name]);
@@ -576,10 +577,10 @@ describe('files of a workspace', () => {
       for (const path of [...paths, 'x'.repeat(5_000)]) {
         const response = await formUpload(node, id, { path, file: ['a.css', 'x'], pathLast });
         assert.equal(response.status, 422, JSON.stringify(path));
-        assert.deepEqual(((await response.json()) as any).detail[0].loc, ['body', 'path']);
+        assert.deepEqual(((await response.json()) as Invalid).detail[0].loc, ['body', 'path']);
       }
     const separator = await formUpload(node, id, { path: 'a/b.css', file: ['a/b.css', 'x'] });
-    assert.deepEqual([separator.status, ((await separator.json()) as any).detail[0].loc], [422, ['body', 'file']]);
+    assert.deepEqual([separator.status, ((await separator.json()) as Invalid).detail[0].loc], [422, ['body', 'file']]);
     const two = new FormData();
     for (const path of ['a/b.css', 'a/c.css']) two.append('path', path);
     two.set('file', new Blob(['x']), 'a.css');
@@ -628,7 +629,7 @@ describe('files of a workspace', () => {
     ];
     for (const [name, content, type] of files) {
       const response = await node.upload(id, name, content);
-      assert.deepEqual([response.status, ((await response.json()) as any).mime_type], [201, type], name);
+      assert.deepEqual([response.status, ((await response.json()) as { mime_type: string }).mime_type], [201, type], name);
     }
   });
 
@@ -658,8 +659,8 @@ describe('files of a workspace', () => {
   test('a download link works without Authorization for its file only; a modified or expired one is 403', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
-    const one: any = await (await node.upload(id, 'one.txt', 'one')).json();
-    const two: any = await (await node.upload(id, 'two.txt', 'two')).json();
+    const one = (await (await node.upload(id, 'one.txt', 'one')).json()) as { download_url: string; id: string };
+    const two = (await (await node.upload(id, 'two.txt', 'two')).json()) as { download_url: string };
     const local = (url: string) => url.replace('http://service.test', node.edgeUrl);
     const get = (url: string, init?: RequestInit) => fetch(url, init);
     assert.equal(await (await get(local(one.download_url))).text(), 'one');
@@ -698,7 +699,7 @@ describe('requests with an Idempotency-Key', () => {
     for (const forget of [false, false, true]) {
       if (forget) await forgetAnswers(node);
       const response = await node.upload(id, 'a.csv', 'a\n1\n', undefined, headers);
-      assert.deepEqual([response.status, ((await response.json()) as any).version], [201, 1]);
+      assert.deepEqual([response.status, ((await response.json()) as { version: number }).version], [201, 1]);
     }
     assert.equal((await node.contents()).length, 1);
   });

@@ -21,7 +21,7 @@ async function taskOn(node: WorkspaceNode) {
   await node.actors.ask(workspace, workspaceId, 'create', { accountId: 'acct_ann', name: `Task ${taskId}`, description: null });
   const access = (callId: string, authority: Authority = everything) => workspaceAccess(node, { ...user, authority, callId });
   const versionOf = async (name: string) =>
-    (await node.json(`/v1/workspaces/${workspaceId}/files`)).find((file: any) => file.name === name)?.version;
+    (await node.json(`/v1/workspaces/${workspaceId}/files`)).find((file: { name: string }) => file.name === name)?.version;
   return { taskId, workspaceId, access, versionOf };
 }
 
