@@ -17,6 +17,8 @@ export type JoinKey = {
 };
 
 const minCommon = 2;
+/** Keys per row; with fewer, a key of two columns is better if it is unique. */
+const nearlyUnique = 0.9;
 const maxCandidates = 12;
 const genericWords = new Set('id ids no nr number num nummer key code name'.split(' '));
 
@@ -39,15 +41,17 @@ export function findKey(left: JoinSide, right: JoinSide): JoinKey | null {
       if (best === null || found.score > best.score) best = found;
     }
   }
-  if (best !== null && isOneSided(best.key)) return best.key;
-  // A key of two columns, such as month and category, if neither identifies the rows alone.
+  if (best !== null && oneSided(best.key) >= nearlyUnique) return best.key;
+  const single = best !== null && isOneSided(best.key) ? best.key : null;
+  // A key of two columns, such as month and category, if neither identifies the rows alone; of department and item, if items repeat.
   const named = candidates.filter(({ key }) => sameName(key.left[0]!, key.right[0]!)).slice(0, 4);
   for (const [i, one] of named.entries()) {
     for (const two of named.slice(i + 1)) {
       const found = scoreKey(left, right, [one.key.left[0]!, two.key.left[0]!], [one.key.right[0]!, two.key.right[0]!]);
-      if (found !== null && isOneSided(found.key)) return found.key;
+      if (found !== null && (single === null ? isOneSided(found.key) : oneSided(found.key) === 1)) return found.key;
     }
   }
+  if (single !== null) return single;
   return best?.key ?? null;
 }
 
@@ -96,7 +100,12 @@ function scoreKey(left: JoinSide, right: JoinSide, a: ColumnPlan[], b: ColumnPla
 
 /** Whether each key has at most one row, or nearly, on one of the sides. */
 function isOneSided({ leftRows, rightRows }: Pick<JoinKey, 'leftRows' | 'rightRows'>): boolean {
-  return uniqueness(leftRows) >= 0.7 || uniqueness(rightRows) >= 0.7;
+  return oneSided({ leftRows, rightRows }) >= 0.7;
+}
+
+/** Keys per row on the side where that is more. */
+function oneSided({ leftRows, rightRows }: Pick<JoinKey, 'leftRows' | 'rightRows'>): number {
+  return Math.max(uniqueness(leftRows), uniqueness(rightRows));
 }
 
 /** Keys per row: 1 if each row has a key of its own. */

@@ -3,7 +3,9 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
 import { countOf, exact, listed, percent, shareOf } from './figure-text.ts';
-import { labelOf, mainOf, type Side, sums, written } from './join-side.ts';
+
+import { budgetFindings, isBudget, type Planned } from './join-budget.ts';
+import { labelOf, mainOf, quantities, type Side, sums, written } from './join-side.ts';
 import { isQuantity } from './plan-figures.ts';
 import type { Finding } from './table-profile.ts';
 
@@ -15,7 +17,11 @@ const planWords = new Set(
 );
 
 export function isPlan(side: Side, plan: ColumnPlan): boolean {
-  return has([...nameTokens(plan.name), ...nameTokens(side.name)], planWords);
+  return has([...nameTokens(plan.name), ...nameTokens(side.name)], planWords) || isBudget({ side, plan });
+}
+
+function unclearOf(side: Side): ColumnPlan | undefined {
+  return quantities(side).find(({ role }) => role === 'unclear');
 }
 
 /** A budget minus a figure that needs two other tables: hours × rate by project. */
@@ -45,17 +51,26 @@ export function planAndProduct(a: Side, figures: ReadonlyMap<string, number>, na
   ];
 }
 
-/** Budget − spent and the like, by key. */
-export function planAndActual(a: Side, b: Side): Finding[] {
-  const [x, y] = [mainOf(a), mainOf(b)];
-  if (x === undefined || y === undefined) return [];
+/** Which table has the plan and which the actual figures. Null if the names do not show it. */
+function planPair(a: Side, b: Side): { planned: Planned; actual: Planned } | null {
+  const [x, y] = [mainOf(a) ?? unclearOf(a), mainOf(b) ?? unclearOf(b)];
+  if (x === undefined || y === undefined) return null;
+  // Beside a budget, amounts whose name tells nothing are what was spent.
+  if ((x.role === 'unclear' || y.role === 'unclear') && isBudget({ side: a, plan: x }) === isBudget({ side: b, plan: y })) return null;
   const first = isPlan(a, x) ? { side: a, plan: x } : isPlan(b, y) ? { side: b, plan: y } : null;
   const alike = nameTokens(x.name).at(-1) === nameTokens(y.name).at(-1);
-  if (first === null && !alike) return [];
-  const planned = first ?? { side: a, plan: x };
+  if (first === null && !alike) return null;
   // Money is never compared with hours or pieces.
-  if (isQuantity(x.name) !== isQuantity(y.name)) return [];
-  const actual = planned.side === a ? { side: b, plan: y } : { side: a, plan: x };
+  if (isQuantity(x.name) !== isQuantity(y.name)) return null;
+  const planned = first ?? { side: a, plan: x };
+  return { planned, actual: planned.side === a ? { side: b, plan: y } : { side: a, plan: x } };
+}
+
+/** Budget − spent and the like, by key. */
+export function planAndActual(a: Side, b: Side): Finding[] {
+  const pair = planPair(a, b);
+  if (pair === null) return [];
+  const { planned, actual } = pair;
   const [all, spent] = [sums(planned.side, planned.plan), sums(actual.side, actual.plan)];
   const pn = planned.plan.name === actual.plan.name ? `${planned.plan.name} of ${planned.side.name}` : planned.plan.name;
   const an = planned.plan.name === actual.plan.name ? `${actual.plan.name} of ${actual.side.name}` : actual.plan.name;
@@ -111,5 +126,5 @@ export function planAndActual(a: Side, b: Side): Finding[] {
         shown,
       )}.`,
     });
-  return findings;
+  return [...budgetFindings(planned, actual), ...findings];
 }

@@ -21,6 +21,7 @@ const columnScore = 2;
 const minScore = 3;
 const noRule = 'No rule of the offline model reads this question; the findings below may answer it';
 const nothingOdd = 'The rules of the offline model found nothing that questions the data: no outlier, gap, duplicate or impossible value';
+const ofSeveralFindings = /^(?:dues|budget)_/;
 /** Findings by the values of a column. */
 const groupKinds = new Set(['group', 'outcomes', 'leaders', 'join_groups']);
 
@@ -59,8 +60,8 @@ function answer(question: string, words: readonly string[], candidates: readonly
   const rated = candidates
     .map((candidate, i) => {
       const { columns, values } = mentionedOf(candidate.columns);
-      // What is due by key is one answer in several findings, whichever of them contain a column of the question.
-      const named = candidate.kind.startsWith('dues_') ? 0 : [...columns].filter((name) => mentions(candidate.text, safe(name))).length;
+      // What is due or left is one answer in several findings, whichever of them contain a column of the question.
+      const named = ofSeveralFindings.test(candidate.kind) ? 0 : [...columns].filter((name) => mentions(candidate.text, safe(name))).length;
       const valued = groupKinds.has(candidate.kind) && values.some((value) => mentions(candidate.text, safe(value)));
       const about =
         topics.filter(({ kinds, named: only }) => kinds.has(candidate.kind) && (only !== true || named > 0)).length + (valued ? 1 : 0);

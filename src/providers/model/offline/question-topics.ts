@@ -97,8 +97,14 @@ const topics: readonly Topic[] = [
   { words: /^(?:without|real|excluding|true|cleaned|ohne)$/, kinds: set('without_bad weight') },
   {
     words: /^(?:budget\p{L}{0,4}|used|unused|planned|plan|target\p{L}?|over|under|overspent|exceed\p{L}{0,3}|soll|ziel\p{L}?)$/u,
-    kinds: set('planned join_difference'),
+    kinds: set('planned join_difference budget_groups budget_keys budget_covered'),
   },
+  {
+    words: /^(?:rest|room|left|remain\p{L}{0,4}|available|unspent|übrig|restlich\p{L}{0,2}|verbleib\p{L}{0,4})$/u,
+    kinds: set('budget_rest join_difference'),
+  },
+  { words: /^(?:budget\p{L}{0,4}|overspent|exceed\p{L}{0,3})$/u, kinds: set('budget_groups budget_keys budget_covered'), beside: true },
+  { words: /^(?:rest|room|left|remaining|available|unspent|übrig)$/u, kinds: set('budget_rest'), beside: true },
   {
     words: /^(?:paid|unpaid|pay|little|less|owes?|owed|outstanding|overdue|unbezahlt|bezahlt|offen\p{L}?|schuld\p{L}{0,3})$/u,
     kinds: set('open late join_difference dues_open dues_nothing dues_part dues_reversed'),
@@ -138,7 +144,10 @@ const topics: readonly Topic[] = [
   },
   { words: /^(?:slow|slowest|fast|fastest|latency)$/, kinds: set('durations group level span') },
   { words: /^(?:long|longest|takes?|took|duration|durations|lasts?|lasted|dauer|dauert\p{L}?|lange)$/u, kinds: set('durations span') },
-  { words: /^(?:open|still|unfinished|unresolved|closed|offen\p{L}?)$/u, kinds: set('open missing missing_rows join_difference') },
+  {
+    words: /^(?:open|still|unfinished|unresolved|closed|offen\p{L}?)$/u,
+    kinds: set('open missing missing_rows join_difference budget_rest'),
+  },
   {
     words: /^(?:per|rate|rates|ratio|turns?|convert|converts|conversion|share|percentage)$/,
     kinds: set('ratio join_groups rate group'),
