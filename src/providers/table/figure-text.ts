@@ -1,4 +1,5 @@
 /** Formats figures for reports and findings. */
+import type { LeftOut } from './table-profile.ts';
 
 /** Exact figures keep all their decimals, at least two when there are any: 1234.5 is `1,234.50`. */
 export function exact(value: number): string {
@@ -35,4 +36,9 @@ export function listed(items: readonly string[], most = 8): string {
 /** "row 3", "rows 3, 7 and 9". */
 export function rowList(rows: readonly number[], most = 8): string {
   return `${rows.length === 1 ? 'row' : 'rows'} ${listed(rows.map(String), most)}`;
+}
+
+/** What figures leave out: "5 exact duplicates and 11 rows with status refunded". */
+export function leftOutText(leftOut: readonly Pick<LeftOut, 'what' | 'count'>[]): string {
+  return listed(leftOut.map(({ what, count }) => `${exact(count)} ${what}`));
 }

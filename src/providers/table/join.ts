@@ -4,11 +4,11 @@ import type { Readable } from 'node:stream';
 import { ToolError } from '../../errors.ts';
 import { cellText } from './cell.ts';
 import { ColumnsInMemory } from './columns-in-memory.ts';
-import { countOf, exact, listed, rowList } from './figure-text.ts';
+import { countOf, exact, leftOutText, listed, rowList } from './figure-text.ts';
 import { chainFigures, joinFigures } from './join-figures.ts';
 import { findKey, type JoinKey, type JoinSide, uniqueness } from './join-key.ts';
-import { readRows } from './profile.ts';
-import type { Finding } from './table-profile.ts';
+import { basisIn, readRows } from './profile.ts';
+import type { Finding, LeftOut } from './table-profile.ts';
 import { openTables } from './table-source.ts';
 
 export type JoinProfile = {
@@ -56,6 +56,7 @@ export async function joinTables(
       kind: 'join',
       text: `${a.name} and ${b.name} are joined on ${same}: ${exact(common)} of ${countOf(key.leftRows.size, 'key')} of ${a.name} ${common === 1 ? 'is' : 'are'} in ${b.name}, which has ${countOf(key.rightRows.size, 'key')}.`,
     },
+    ...[a, b].flatMap(countedIn),
     ...onlySide(onlyLeft, a.name, b.name, names.left),
     ...onlySide(onlyRight, b.name, a.name, names.right),
     ...(onlyLeft.length + onlyRight.length === 0 ? [{ kind: 'join', text: `No key is missing on either side.` }] : []),
@@ -125,11 +126,18 @@ function extend(side: JoinSide, key: JoinKey, other: JoinSide): JoinSide {
   };
 }
 
-async function sideOf({ name, open }: { name: string; open: Opener }, signal?: AbortSignal): Promise<JoinSide> {
+async function sideOf({ name, open }: { name: string; open: Opener }, signal?: AbortSignal): Promise<JoinSide & { leftOut: LeftOut[] }> {
   const [first] = await openTables(open, name, signal);
   const memory = await readRows(first!.source, signal);
   if (memory === null) throw new ToolError(`${name} is too long to be compared row by row; use code_exec.`);
-  return { name, table: new ColumnsInMemory(memory.rows, memory.survey.columns) };
+  const leftOut = basisIn(memory, first!.source)?.leftOut ?? [];
+  return { name, table: new ColumnsInMemory(memory.rows, memory.survey.columns), leftOut };
+}
+
+/** Rows that other figures of the table leave out and the joined ones count: a key is in a file whatever the status of its row says. */
+function countedIn({ name, leftOut }: { name: string; leftOut: readonly LeftOut[] }): Finding[] {
+  if (leftOut.length === 0) return [];
+  return [{ kind: 'join', text: `The joined figures that do not say otherwise count every row of ${name}, also ${leftOutText(leftOut)}.` }];
 }
 
 /** Keys without a partner row, as written. */

@@ -131,11 +131,19 @@ function periodOf({ range, dateForms, timed }: ColumnPlan): TrendProfile['period
   return days <= 3660 ? 'month' : 'year';
 }
 
+const foreignMoneyWords = new Set(
+  'importe monto ventas precio montant prix ventes bedrag omzet prijs importo prezzo valor vendas kwota'.split(' '),
+);
 const moneyWords = new Set(
   'amount revenue sales turnover total umsatz betrag profit cost costs kosten spend spent brutto gross netto net income einnahmen ausgaben fare price preis pay fee donation spende eur usd gbp chf'.split(
     ' ',
   ),
 );
+
+/** Amounts of money, by their name or their unit. */
+export function isMoney({ name, unit }: ColumnPlan): boolean {
+  return has(nameTokens(name), moneyWords) || has(nameTokens(name), foreignMoneyWords) || (unit !== '' && currencyOf(unit) !== undefined);
+}
 
 /** The measure most likely meant by "the figures": money before counts; of several the first. */
 export function leadingMeasure(plans: readonly ColumnPlan[]): ColumnPlan | undefined {

@@ -4,6 +4,8 @@
  * budgets, not by the file.
  */
 import type { Readable } from 'node:stream';
+import { type Basis, basisOf } from './basis.ts';
+import { restOn } from './basis-figures.ts';
 import { Breakdown, type RowNumbers } from './breakdown.ts';
 import { type Cell, cellText, isMissing } from './cell.ts';
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
@@ -21,6 +23,7 @@ import { groupingPlans, trendPlan, unitColumns } from './plan-figures.ts';
 import { productPlans } from './product-plans.ts';
 import { rolesByRows } from './roles-by-rows.ts';
 import { loadRows, type Rows } from './rows.ts';
+import type { Scale } from './scales.ts';
 import { describeExcluded, type ExcludedRowKind, excludedRowKind, findTotals, isPlainTotal } from './set-aside.ts';
 import { spellingsOf } from './spellings.ts';
 import { type Survey, Surveying, surveyTable } from './survey.ts';
@@ -111,9 +114,8 @@ async function profileSource(source: TableSource, name: string, signal?: AbortSi
   const memory = await readRows(source, signal);
   const aside: Aside = memory?.aside ?? new Map();
   const survey = memory?.survey ?? (await surveyTable(withoutAside(source, aside), signal));
-  const reading = new Reading(survey);
-  if (memory !== null) for (const [i, cells] of memory.rows.cells.entries()) reading.add(cells, memory.rows.numbers[i]!);
-  else await withoutAside(source, new Map()).eachRow((cells, row) => reading.add(cells, row), signal);
+  const reading = memory === null ? new Reading(survey) : readingOf(memory);
+  if (memory === null) await withoutAside(source, new Map()).eachRow((cells, row) => reading.add(cells, row), signal);
   const { rows, ragged, columnCount, warnings } = survey;
   if (rows === 0) warnings.unshift(columnCount === 0 ? 'The file is empty.' : 'The table has a header and no rows.');
   const totals = (memory?.totals ?? []).filter((text) => text !== '').map((text) => ({ kind: 'total', text }));
@@ -137,12 +139,31 @@ async function profileSource(source: TableSource, name: string, signal?: AbortSi
     profile.warnings.push(
       'The table is too long for comparing its rows: duplicates, gaps and columns that follow from others were not looked for.',
     );
-  if (memory !== null && (bounds?.above ?? bounds?.below) !== undefined) addBeyond(memory, profile, bounds!);
-  profile.remarks = [
-    ...totals,
-    ...(memory === null ? outlierFindings(profile, null) : rows === 0 ? [] : findingsOf(memory, profile, source.inherited ?? [], bounds)),
-  ];
-  return profile;
+  if (memory === null) {
+    profile.remarks = [...totals, ...outlierFindings(profile, null)];
+    return profile;
+  }
+  const inherited = source.inherited ?? [];
+  const basis = basisIn(memory, source, bounds?.scales);
+  const counted = basis === null ? null : readingOf(basis.counted).result();
+  const described =
+    basis === null || counted === null
+      ? profile
+      : restOn(basis, profile, counted, basis.distinct === basis.counted ? counted : readingOf(basis.distinct).result());
+  if ((bounds?.above ?? bounds?.below) !== undefined) addBeyond(basis?.distinct ?? memory, described, bounds!);
+  described.remarks = [...totals, ...(rows === 0 ? [] : findingsOf(memory, basis, profile, described, inherited, bounds))];
+  return described;
+}
+
+/** The rows of a table in memory that count; null if all do. */
+export function basisIn(memory: TableInMemory, source: TableSource, scales: readonly Scale[] = []): Basis | null {
+  return basisOf(memory, source.inherited ?? [], scales, (some) => surveyRows(source, some));
+}
+
+function readingOf({ rows, survey }: TableInMemory): Reading {
+  const reading = new Reading(survey);
+  for (const [i, cells] of rows.cells.entries()) reading.add(cells, rows.numbers[i]!);
+  return reading;
 }
 
 function addBeyond({ rows, survey }: TableInMemory, profile: TableProfile, bounds: Bounds): void {

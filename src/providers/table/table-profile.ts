@@ -14,6 +14,9 @@ export type TableProfile = {
   has_header: boolean;
   size_bytes: number;
   rows: number;
+  /** Set if the figures leave out some rows or values: then they rest on `rows` rows, and `all` beside a figure is the one of every row.
+   * Missing, distinct and frequent values are always counted in every row. */
+  basis?: { rows: number; left_out: LeftOut[] };
   column_count: number;
   /** Rows with more or fewer cells than the header; they are profiled, but surplus cells are left out. */
   ragged_rows: { count: number; first: { row: number; cells: number }[] };
@@ -33,6 +36,9 @@ export type TableProfile = {
 };
 
 export type Finding = { kind: string; text: string };
+
+/** Rows or values that the figures leave out: `count` of them, described by `what`, and the numbers of the first rows. */
+export type LeftOut = { kind: 'duplicates' | 'status' | 'values'; what: string; count: number; rows: number[] };
 
 export type ColumnProfile = {
   name: string;
@@ -78,6 +84,7 @@ export type NumberProfile = {
   /** True when median, quartiles and the count of outliers come from a random sample of the rows. */
   quantiles_estimated: boolean;
   outliers: OutlierProfile;
+  all?: Figures;
 };
 
 export type OutlierProfile = {
@@ -93,10 +100,17 @@ export type OutlierProfile = {
 /** Figures of one numeric column within a group or a period. `median` is left out if the table is too long for an exact one. */
 export type Figures = { count: number; sum: number; mean: number; median?: number };
 
-export type GroupProfile = { by: string; values: { value: string; rows: number; figures: Record<string, Figures> }[] };
+export type GroupProfile = {
+  by: string;
+  /** This column says which rows do not count; its figures have those rows too. */
+  is_status?: true;
+  values: GroupFigures[];
+};
+export type GroupFigures = { value: string; rows: number; figures: Record<string, Figures>; all?: AllFigures };
+type AllFigures = { rows: number; figures: Record<string, Figures> };
 
 export type TrendProfile = {
   date_column: string;
   period: 'hour' | 'day' | 'month' | 'quarter' | 'year';
-  points: { period: string; rows: number; figures: Record<string, Figures> }[];
+  points: { period: string; rows: number; figures: Record<string, Figures>; all?: AllFigures }[];
 };

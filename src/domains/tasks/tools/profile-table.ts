@@ -29,8 +29,9 @@ export const createProfileTable = (compute: Compute): Tool => ({
     'Profiles a table in the workspace: CSV, TSV (any delimiter or encoding), columns aligned by blanks, a table in a Markdown text, or JSON (array, {"data": […]}, JSON lines), of any size. Returns rows, ' +
     'and for each column type, missing and distinct values; for numbers exact sum, mean, median, extremes, quartiles and outliers with row numbers ' +
     '(1 is the first row below the header); for text the most frequent values; figures by group, a trend over time, correlations, and warnings about ' +
-    'what is odd in the file. Use it before reading a table as text. With `compare_with` it joins two tables on their common key instead: keys that are ' +
-    'missing on either side, keys that repeat, and figures that only both give (quantity × price, budget − spent, a measure by a group of the other). With ' +
+    'what is odd in the file. Figures leave out exact duplicates of rows, rows whose status says cancelled, refunded, returned or test, and ' +
+    'values off their scale: `basis` says so, and `all` is the figure of every row. Use it before reading a table as text. With ' +
+    '`compare_with` it joins two tables on their common key instead: keys that are missing on either side, keys that repeat, and figures that only both give (quantity × price, budget − spent, a measure by a group of the other). With ' +
     '`extended_by` as well, it gives the figures of the first by the columns of a third table that only the second has a common key with.',
   parameters: Type.Object({
     path: Type.String({ minLength: 1, maxLength: maxPathBytes, description: 'File name in the workspace' }),
@@ -52,6 +53,16 @@ export const createProfileTable = (compute: Compute): Tool => ({
       }),
     ),
     to_month: Type.Optional(Type.String({ pattern: monthPattern, description: 'The later month of the comparison' })),
+    scales: Type.Optional(
+      Type.Array(
+        Type.Object({
+          column: Type.String({ minLength: 1, maxLength: 255 }),
+          low: Type.Number(),
+          high: Type.Number(),
+        }),
+        { maxItems: 8, description: 'Known scales of columns, such as 1 to 5: the few values outside are left out of the figures' },
+      ),
+    ),
     extended_by: Type.Optional(
       Type.String({ minLength: 1, maxLength: maxPathBytes, description: 'A third table, which has a common key with the second only' }),
     ),
@@ -62,7 +73,18 @@ export const createProfileTable = (compute: Compute): Tool => ({
   // The job waits first for its turn.
   timeoutMs: Math.max(profileJob.wallMs, joinJob.wallMs) + 30_000,
   async run(
-    { path, compare_with: other, extended_by: last, above, below, ratio_of: of, ratio_per: per, from_month: from, to_month: to }: Arguments,
+    {
+      path,
+      compare_with: other,
+      extended_by: last,
+      above,
+      below,
+      ratio_of: of,
+      ratio_per: per,
+      from_month: from,
+      to_month: to,
+      scales,
+    }: Arguments,
     { workspace, accountId, signal },
   ) {
     if (last !== undefined && other === undefined)
@@ -80,6 +102,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
                 below,
                 ...(of === undefined || per === undefined ? {} : { ratio: { of, per } }),
                 ...(from === undefined || to === undefined ? {} : { months: { from, to } }),
+                ...(scales === undefined ? {} : { scales }),
               },
             },
             { account: accountId, signal, open: () => open(path) },

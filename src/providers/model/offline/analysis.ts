@@ -10,7 +10,7 @@ import { nothing, notOffered, over, type Progress } from './job.ts';
 import { limitAnswers } from './limits.ts';
 import type { Orders } from './orders.ts';
 import { questionAnswers } from './question-answers.ts';
-import { type Answer, type Material, writeNothing, writeReport, writeSummary } from './report.ts';
+import { type Answer, leftOut, type Material, writeNothing, writeReport, writeSummary } from './report.ts';
 import type { Requests } from './requests.ts';
 import { sandboxValue } from './sandbox-value.ts';
 import { absentSubjects, causeRemark, comparedYearRemark, forecastRemark, relationAnswers } from './subjects.ts';
@@ -141,6 +141,7 @@ function closingWords({ tables, joins, texts, unreadable, answers, remarks }: Ma
   const summaries = texts.flatMap(({ name, summary, facts }) => textClosing(name, facts, summary));
   const together = joins.flatMap(({ remarks: lines }) => lines.slice(0, maxFindings).map(({ text }) => safe(text)));
   return [
+    ...tables.flatMap((table) => (table.basis === undefined ? [] : [`${table.name}:${leftOut(table)}`])),
     ...answerLines,
     ...together,
     ...read,

@@ -2,10 +2,22 @@
 
 import { nameTokens } from '../../table/column-role.ts';
 import type { JoinProfile } from '../../table/join.ts';
-import type { ColumnProfile, Figures, TableProfile } from '../../table/table-profile.ts';
+import type { ColumnProfile, Figures, NumberProfile, TableProfile } from '../../table/table-profile.ts';
 import { columnFor, onlyColumnFor } from './column-synonyms.ts';
 import { type Call, type Conversation, findCall } from './conversation.ts';
-import { addsUp, exact, listed, mainMeasure, markdownTable, measures, round, safe } from './figure.ts';
+import {
+  addsUp,
+  countedRows,
+  exact,
+  groupedRows,
+  leftOutText,
+  listed,
+  mainMeasure,
+  markdownTable,
+  measures,
+  round,
+  safe,
+} from './figure.ts';
 import { groupedFigureCode } from './grouped-figure-code.ts';
 import { isCurrencyWord } from './money.ts';
 import type { Answer } from './report.ts';
@@ -97,7 +109,7 @@ function answerFigure(conversation: Conversation, request: FigureRequest, table:
     if (counted !== null) return counted;
   }
   if (request.kind === 'count' && (column === undefined || request.by === null) && /row|record|entr/i.test(request.wording))
-    return overall(`Rows of ${table.name}`, exact(table.rows));
+    return rowCount(table);
   if (
     column?.numbers === undefined &&
     request.column !== null &&
@@ -121,16 +133,17 @@ function answerFigure(conversation: Conversation, request: FigureRequest, table:
     return { problem: `${table.name} has no numeric column "${request.column ?? ''}" (asked: ${request.wording}).` };
   // "How many minutes" asks for their sum, not for the number of rows.
   const kind = request.kind === 'count' && addsUp(column) && /how many|wie viele/i.test(request.wording) ? 'sum' : request.kind;
-  if (request.by === null) return overall(`${titles[kind]} of ${column.name} (${table.name})`, figureText(kind, column.numbers[kind]));
+  if (request.by === null) return overall(`${titles[kind]} of ${column.name} (${table.name})`, figureOfAll(kind, column.numbers, table));
   const by = findColumn(table, request.by) ?? groupCalled(table, request.by);
   if (by === undefined)
     return { problem: isCovered(table, request.by) ? '' : `${table.name} has no column "${request.by}" (asked: ${request.wording}).` };
   // "Rent per m²" divides one column by another; the remarks contain it.
   if (by.numbers !== undefined && table.remarks.some(({ kind: findingKind }) => findingKind === 'ratio')) return { problem: '' };
   const title = `${titles[kind]} of ${column.name} by ${by.name} (${table.name})`;
+  const left = table.basis === undefined ? '' : `, without ${leftOutText(table.basis.left_out)}`;
   const own = fromGroups(table, kind, column.name, by.name) ?? fromTrend(table, kind, column.name, by.name);
-  if (own !== null) return { answer: grouped(title, by.name, kind, own) };
-  return computed(conversation, kind, column.name, by.name, table, title);
+  if (own !== null) return { answer: grouped(`${title}${left}`, by.name, kind, own) };
+  return computed(conversation, kind, column.name, by.name, table, left === '' ? title : `${title}, in every row`);
 }
 
 /** Why there is no total in one currency; empty if the word means the mixed column itself. */
@@ -143,15 +156,30 @@ function mixedProblem(word: string | null, mixed: readonly ColumnProfile[], tabl
 /** "how many purchases": rows with that value, different values of a column with that name, or the rows of a table with that name. */
 function countOfThings(table: TableProfile, word: string, column: ColumnProfile | undefined): Outcome | null {
   const wanted = singular(word);
-  for (const { by, values } of table.groups) {
+  for (const each of table.groups) {
+    const { by, values } = each;
     const group = values.find(({ value }) => singular(value) === wanted);
     if (group !== undefined)
-      return overall(`Rows with ${by} "${group.value}" (${table.name})`, `${exact(group.rows)} of ${exact(table.rows)}`);
+      return overall(`Rows with ${by} "${group.value}" (${table.name})`, `${exact(group.rows)} of ${exact(groupedRows(table, each))}`);
   }
   if (column !== undefined && !column.distinct_estimated)
     return overall(`Different values of ${column.name} (${table.name})`, `${exact(column.distinct)} in ${exact(table.rows)} rows`);
-  if (table.name.toLowerCase().includes(wanted) && wanted.length > 2) return overall(`Rows of ${table.name}`, exact(table.rows));
+  if (table.name.toLowerCase().includes(wanted) && wanted.length > 2) return rowCount(table);
   return null;
+}
+
+function rowCount({ name, rows, basis }: TableProfile): Outcome {
+  const counted = basis === undefined || basis.rows === rows ? '' : `; ${exact(basis.rows)} without ${leftOutText(basis.left_out)}`;
+  return overall(`Rows of ${name}`, `${exact(rows)}${counted}`);
+}
+
+/** The figure of the rows that count, and of every row where it differs. */
+function figureOfAll(kind: FigureKind, numbers: NumberProfile, { basis }: TableProfile): string {
+  const own = figureText(kind, numbers[kind]);
+  if (basis === undefined) return own;
+  const whole = kind === 'min' || kind === 'max' ? undefined : numbers.all?.[kind];
+  const withAll = whole === undefined || whole === numbers[kind] ? '' : `; ${figureText(kind, whole)} with them`;
+  return `${own} without ${leftOutText(basis.left_out)}${withAll}`;
 }
 
 function singular(word: string): string {
@@ -238,9 +266,9 @@ function focused({ column, value }: Requests['focus'][number], table: TableProfi
     .flatMap(({ by, values }) => values.filter((group) => group.value.toLowerCase() === wanted).map((group) => ({ by, group })))
     .map(({ by, group }) => ({
       question: `Focus: ${by} ${group.value} (${table.name})`,
-      short: `${exact(group.rows)} of ${exact(table.rows)} rows; figures in the report`,
+      short: `${exact(group.rows)} of ${exact(countedRows(table))} rows; figures in the report`,
       lines: [
-        `${exact(group.rows)} of ${exact(table.rows)} rows.\n`,
+        `${exact(group.rows)} of ${exact(countedRows(table))} rows.\n`,
         markdownTable(
           ['Column', 'Sum', 'Mean', 'Median'],
           Object.entries(group.figures).map(([name, { sum, mean, median }]) => [

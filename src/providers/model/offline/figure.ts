@@ -1,7 +1,7 @@
 /** Figures in a report's form, and the columns of a profile that are worth reporting. */
-export { countOf, exact, listed, percent, round } from '../../table/figure-text.ts';
+export { countOf, exact, leftOutText, listed, percent, round } from '../../table/figure-text.ts';
 
-import type { ColumnProfile, Figures, TableProfile } from '../../table/table-profile.ts';
+import type { ColumnProfile, Figures, GroupProfile, TableProfile } from '../../table/table-profile.ts';
 
 const moneyName =
   /amount|revenue|sales|turnover|total|umsatz|betrag|profit|cost|kosten|spend|spent|brutto|gross|netto|volume|donation|spende|freight|income|einnahme|honorar|(?:^|[ _(])(?:eur|usd|gbp|chf)(?:$|[ _)])|€|\$|£/i;
@@ -21,6 +21,16 @@ export function additiveMeasures(profile: TableProfile): ColumnProfile[] {
   const found = measures(profile);
   const additive = found.filter(addsUp);
   return additive.length > 0 ? additive : found;
+}
+
+/** The number of rows that the figures rest on. */
+export function countedRows({ basis, rows }: TableProfile): number {
+  return basis?.rows ?? rows;
+}
+
+/** The number of rows that the figures of a group rest on: with those that do not count if the group is by their status. */
+export function groupedRows(profile: TableProfile, { is_status: isStatus, values }: GroupProfile): number {
+  return isStatus ? values.reduce((sum, { rows }) => sum + rows, 0) : countedRows(profile);
 }
 
 /** The column most likely meant by "the figures": money first, then the one with the largest sum. */

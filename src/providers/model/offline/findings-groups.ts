@@ -1,6 +1,7 @@
 /** Findings on the groups of a table: the largest and the smallest, their shares, their other figures. */
-import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
-import { addsUp, countOf, exact, listed, mainMeasure, measures, percent, round, safe } from './figure.ts';
+import { clean } from '../../table/columns-in-memory.ts';
+import type { ColumnProfile, Figures, GroupProfile, TableProfile } from '../../table/table-profile.ts';
+import { addsUp, countOf, exact, groupedRows, listed, mainMeasure, measures, percent, round, safe } from './figure.ts';
 
 /** A profile has at most this many groups of one column. */
 const maxGroups = 300;
@@ -12,35 +13,49 @@ export function biggestGroups(profile: TableProfile): string[] {
   const rated = measures(profile).find(
     (column) => column !== main && /rating|score|satisfaction|zufriedenheit|grade|note|marks?$/i.test(column.name),
   );
-  return profile.groups.slice(0, maxGroupings).flatMap(({ by, values }) => {
+  return profile.groups.slice(0, maxGroupings).flatMap((group) => {
+    const { by, values } = group;
     const own = profile.columns.find(({ name }) => name === by);
-    const counted = countedValues(profile, by, values, own);
+    const counted = countedValues(profile, group, own);
     if (main === undefined) return counted;
     const listing = values.length <= 12 ? counted : [];
     return [
-      ...groupFigures(profile, by, values, main, own),
+      ...groupFigures(profile, group, main, own),
       ...overYears(values, main, own),
       ...listing,
       ...otherSums(profile, by, values, main),
       ...otherMeans(profile, by, values, main),
-      ...(rated === undefined ? [] : groupFigures(profile, by, values, rated, own)),
+      ...(rated === undefined ? [] : groupFigures(profile, group, rated, own)),
     ];
   });
 }
 
-type GroupValues = TableProfile['groups'][number]['values'];
+type GroupValues = GroupProfile['values'];
+
+/** The figures that differ if nothing is left out. */
+function withLeftOut(values: GroupValues, measure: ColumnProfile): string {
+  const figure = (figures: Record<string, Figures>) => (addsUp(measure) ? figures[measure.name]?.sum : figures[measure.name]?.mean);
+  const written = addsUp(measure) ? exact : round;
+  const each = values.flatMap(({ value, figures, all }) => {
+    const whole = all === undefined ? undefined : figure(all.figures);
+    return whole === undefined || whole === figure(figures) ? [] : [`${safe(value)} ${written(whole)}`];
+  });
+  return each.length === 0 ? '' : ` With what the figures leave out: ${listed(each, valuesListed)}.`;
+}
 
 /** Groups of the longest tables may be truncated; then the smallest is not known. */
 function isComplete(profile: TableProfile, values: GroupValues): boolean {
   return values.length < maxGroups && !profile.trimmed.some((note) => note.startsWith('groups'));
 }
 
-function countedValues(profile: TableProfile, by: string, values: GroupValues, own: ColumnProfile | undefined): string[] {
+function countedValues(profile: TableProfile, group: GroupProfile, own: ColumnProfile | undefined): string[] {
+  const { by, values } = group;
   const [first] = values;
   if (first === undefined) return [];
+  const whole = groupedRows(profile, group);
   const all =
     values.length <= valuesListed
-      ? ` In order: ${values.map(({ value, rows }) => `${safe(value)} ${exact(rows)} (${percent(rows, profile.rows)})`).join(', ')}.`
+      ? ` In order: ${values.map(({ value, rows }) => `${safe(value)} ${exact(rows)} (${percent(rows, whole)})`).join(', ')}.`
       : '';
   // The column counts each spelling; the groups count a value once.
   const different = isComplete(profile, values) ? values.length : own?.distinct;
@@ -54,17 +69,12 @@ function countedValues(profile: TableProfile, by: string, values: GroupValues, o
         .join(', ')}${values.length > valuesListed ? ' and more' : ''} (rows).${distinct}`,
     ];
   return [
-    `${safe(first.value)} is the most frequent ${safe(by)}: ${exact(first.rows)} of ${countOf(profile.rows, 'row')} (${percent(first.rows, profile.rows)}).${all}${distinct}`,
+    `${safe(first.value)} is the most frequent ${safe(by)}: ${exact(first.rows)} of ${countOf(whole, 'row')} (${percent(first.rows, whole)}).${all}${distinct}`,
   ];
 }
 
-function groupFigures(
-  profile: TableProfile,
-  by: string,
-  values: GroupValues,
-  measure: ColumnProfile,
-  own: ColumnProfile | undefined,
-): string[] {
+function groupFigures(profile: TableProfile, group: GroupProfile, measure: ColumnProfile, own: ColumnProfile | undefined): string[] {
+  const { by, values } = group;
   const { name } = measure;
   const additive = addsUp(measure);
   const ranked = values
@@ -77,7 +87,8 @@ function groupFigures(
   const tops = ranked.filter(({ figure }) => figure === top.figure).map(({ value }) => safe(value));
   const lasts = ranked.filter(({ figure }) => figure === last.figure).map(({ value }) => safe(value));
   const written = additive ? exact : round;
-  const whole = measure.numbers!.sum;
+  // The figures by the status have the rows that do not count too.
+  const whole = group.is_status ? clean(ranked.reduce((sum, { figure }) => sum + figure, 0)) : measure.numbers!.sum;
   const positive = additive && last.figure >= 0 && whole > 0;
   const share = positive ? ` of ${exact(whole)} (${percent(top.figure, whole)})` : '';
   const smallest = isComplete(profile, values)
@@ -100,12 +111,15 @@ function groupFigures(
           whole,
         )}.`
       : '';
+  const missing = isComplete(profile, values)
+    ? groupedRows(profile, group) - values.reduce((sum, { rows }) => sum + rows, 0)
+    : (own?.missing ?? 0);
   const without =
-    own !== undefined && own.missing > 0 && additive
-      ? ` ${countOf(own.missing, 'row')} without a ${safe(by)} ${own.missing === 1 ? 'is' : 'are'} in none of them.`
+    own !== undefined && own.missing > 0 && missing > 0 && additive
+      ? ` ${countOf(missing, 'row')} without a ${safe(by)} ${missing === 1 ? 'is' : 'are'} in none of them.`
       : '';
   return [
-    `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}${measure.role === 'unclear' ? addedUp(values, name) : ''}`,
+    `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}${withLeftOut(values, measure)}${measure.role === 'unclear' ? addedUp(values, name) : ''}`,
   ];
 }
 

@@ -2,11 +2,12 @@
 
 import { isRatingName } from '../../table/findings/ratings.ts';
 import { isAttributeDate } from '../../table/plan-figures.ts';
-import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
+import type { ColumnProfile, TableProfile, TrendProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, keyFigure, listed, mainMeasure, percent, round, safe } from './figure.ts';
 
 const maxOtherTrends = 3;
 const maxLonger = 12;
+const maxListed = 12;
 const maxGaps = 3;
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
@@ -36,6 +37,7 @@ export function trend(profile: TableProfile): string[] {
   const sentences = [
     `By ${period}, ${what} was highest in ${tiedWith(figureOf(top))} (${written(figureOf(top))}) and lowest in ${tiedWith(figureOf(low))} (${written(figureOf(low))}).`,
   ];
+  sentences.push(...eachPeriod(profile, measure, points));
   if (isSparse(profile, points.length)) return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure)];
   const partial = additive ? partialEnds(profile) : { first: false, last: false };
   const compared = points.slice(partial.first ? 1 : 0, partial.last ? -1 : undefined);
@@ -62,6 +64,17 @@ export function trend(profile: TableProfile): string[] {
     );
   }
   return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure), ...partialPeriods(profile)];
+}
+
+/** All of a few months, quarters or years, beside the figures with what the others leave out. */
+function eachPeriod({ trend: found }: TableProfile, measure: ColumnProfile | undefined, points: TrendProfile['points']): string[] {
+  if (measure === undefined || !addsUp(measure) || points.length > maxListed || found!.period === 'day' || found!.period === 'hour')
+    return [];
+  const each = points.map(({ period, figures, all }) => {
+    const [own, whole] = [figures[measure.name]!.sum, all?.figures[measure.name]?.sum];
+    return `${period} ${exact(own)}${whole === undefined || whole === own ? '' : ` (${exact(whole)} with what the figures leave out)`}`;
+  });
+  return [`${safe(measure.name)} by ${found!.period}: ${each.join(', ')}.`];
 }
 
 function isCounter({ remarks }: TableProfile, { name }: ColumnProfile): boolean {

@@ -1,6 +1,6 @@
 /** Notable findings of a profile, in plain sentences. Every figure is from the profile, or a share or difference of two of its figures. */
-import type { ColumnProfile, Finding, TableProfile } from '../../table/table-profile.ts';
-import { addsUp, countOf, exact, mainMeasure, measures, percent, round, safe } from './figure.ts';
+import type { ColumnProfile, Finding, GroupProfile, TableProfile } from '../../table/table-profile.ts';
+import { addsUp, countOf, exact, leftOutText, mainMeasure, measures, percent, round, safe } from './figure.ts';
 import { biggestGroups } from './findings-groups.ts';
 import { trend } from './findings-trend.ts';
 
@@ -10,7 +10,7 @@ const minWeightShare = 0.1;
 
 /** Remarks that explain the figures come before those on the quality of the data. */
 const explainingKinds = new Set(
-  'total flows on_time late open unit_figures rare_state stock promoters ratings rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth period_odd period_same period_steady period_each growth ratio matrix margin change date_ends grid_gaps group_odd leaders outcomes hours_of_day column_means row_means counter level join'.split(
+  'basis total flows on_time late open unit_figures rare_state stock promoters ratings rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth period_odd period_same period_steady period_each growth ratio matrix margin change date_ends grid_gaps group_odd leaders outcomes hours_of_day column_means row_means counter level join'.split(
     ' ',
   ),
 );
@@ -36,10 +36,13 @@ export function findingsWithKinds(profile: TableProfile): Finding[] {
   if (profile.rows === 0) return ofKind('empty_table', emptyTable(profile));
   const said = profile.remarks.map(({ kind, text }) => ({ kind, text: safe(text) }));
   return [
+    ...said.filter(({ kind }) => kind === 'basis'),
     ...said.filter(({ kind }) => kind === 'total'),
     ...ofKind('sums', totals(profile)),
     ...said.filter(({ kind }) => firstKinds.has(kind)),
-    ...said.filter(({ kind }) => kind !== 'total' && explainingKinds.has(kind) && !firstKinds.has(kind) && !lastKinds.has(kind)),
+    ...said.filter(
+      ({ kind }) => kind !== 'basis' && kind !== 'total' && explainingKinds.has(kind) && !firstKinds.has(kind) && !lastKinds.has(kind),
+    ),
     ...said.filter(({ kind }) => lastKinds.has(kind)),
     ...ofKind('group', biggestGroups(profile)),
     ...ofKind('trend', trend(profile)),
@@ -79,18 +82,23 @@ function totals(profile: TableProfile): string[] {
   const main = mainMeasure(profile);
   if (main === undefined) return [];
   const others = measures(profile).filter((column) => column !== main);
-  return [...total(main, true), ...others.slice(0, maxOthers).flatMap((column) => total(column, false))];
+  return [...total(profile, main, true), ...others.slice(0, maxOthers).flatMap((column) => total(profile, column, false))];
 }
 
-function total(measure: ColumnProfile, isMain: boolean): string[] {
-  const { sum, mean, median, min, max, count, quantiles_estimated } = measure.numbers!;
+function total(profile: TableProfile, measure: ColumnProfile, isMain: boolean): string[] {
+  const { sum, mean, median, min, max, count, quantiles_estimated, all } = measure.numbers!;
   const unit = measure.unit === undefined ? '' : ` ${safe(measure.unit)}`;
   const name = safe(measure.name);
   const middle = `mean ${round(mean)}, median ${quantiles_estimated ? 'about ' : ''}${round(median)}`;
   if (min === max) return [];
+  const left = isMain ? `without ${leftOutText(profile.basis?.left_out ?? [])}` : 'without what the figures leave out';
+  const withAll =
+    all === undefined
+      ? ''
+      : `, ${left}; ${addsUp(measure) ? exact(all.sum) : `mean ${round(all.mean)}`} over all ${countOf(all.count, 'row')}`;
   if (!addsUp(measure))
     return [
-      `${name} goes from ${exact(min)} to ${exact(max)}${unit} over ${countOf(count, 'row')} (${middle}).${measure.role === 'unclear' && count > 1 ? ` Nothing tells whether its values may be added up; if they may, they make ${exact(sum)}.` : ''}`,
+      `${name} goes from ${exact(min)} to ${exact(max)}${unit} over ${countOf(count, 'row')} (${middle})${withAll}.${measure.role === 'unclear' && count > 1 ? ` Nothing tells whether its values may be added up; if they may, they make ${exact(sum)}.` : ''}`,
     ];
   const skewed =
     isMain && median > 0 && mean / median > 1.4 ? ' The mean is well above the median, so a few large values carry the sum.' : '';
@@ -98,7 +106,7 @@ function total(measure: ColumnProfile, isMain: boolean): string[] {
     measure.derived === true
       ? ` (computed row by row; the file has no such column; largest in row ${measure.numbers!.max_row}: ${exact(max)}, smallest in row ${measure.numbers!.min_row}: ${exact(min)})`
       : '';
-  return [`${name} adds up to ${exact(sum)}${unit} over ${countOf(count, 'row')} (${middle}).${derived}${skewed}`];
+  return [`${name} adds up to ${exact(sum)}${unit} over ${countOf(count, 'row')} (${middle})${withAll}.${derived}${skewed}`];
 }
 
 function smallSample(profile: TableProfile): string[] {
@@ -128,9 +136,25 @@ function weight(profile: TableProfile): string[] {
   const sum = own?.figures[measure.name]?.sum;
   const ownRest =
     sum === undefined || sum === top.value ? '' : ` and ${safe(own!.value)} would be at ${rest(sum)} instead of ${exact(sum)}`;
+  const period = profile.trend?.period === 'month' ? (top.cells[profile.trend.date_column] ?? '') : '';
+  const inMonth = /^\d{4}-\d{2}-/.test(period) ? profile.trend!.points.find((point) => period.startsWith(point.period)) : undefined;
+  const ofMonth = inMonth?.figures[measure.name]?.sum;
+  const monthRest =
+    ofMonth === undefined || ofMonth === top.value ? '' : `, and ${inMonth!.period} at ${rest(ofMonth)} instead of ${exact(ofMonth)}`;
   return [
-    `Row ${top.row} alone is ${percent(top.value, measure.numbers.sum)} of all ${safe(measure.name)}; check it before relying on the totals. Without it the sum would be ${rest(measure.numbers.sum)}${ownRest}.`,
+    `Row ${top.row} alone is ${percent(top.value, measure.numbers.sum)} of all ${safe(measure.name)}; check it before relying on the totals. Without it the sum would be ${rest(measure.numbers.sum)}${ownRest}${monthRest}.${leaderWithout(measure.name, top.value, group, own?.value)}`,
   ];
+}
+
+/** Another group may lead without the largest row. */
+function leaderWithout(measure: string, value: number, group: GroupProfile | undefined, own: string | undefined): string {
+  const sums = (group?.values ?? []).flatMap(({ value: name, figures }) =>
+    figures[measure] === undefined ? [] : [{ name, sum: figures[measure].sum, rest: figures[measure].sum - (name === own ? value : 0) }],
+  );
+  const leader = sums.toSorted((a, b) => b.sum - a.sum)[0];
+  const [first, second] = sums.toSorted((a, b) => b.rest - a.rest);
+  if (leader?.name !== own || first === undefined || first.name === own || first.rest === second?.rest) return '';
+  return ` Then ${safe(first.name)} (${exact(first.sum)}) would lead by ${safe(group!.by)}.`;
 }
 
 function correlations(profile: TableProfile): string[] {

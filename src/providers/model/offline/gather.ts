@@ -13,6 +13,7 @@ import { monthsIn } from './month-window.ts';
 import type { Orders } from './orders.ts';
 import { ratioIn } from './ratios.ts';
 import type { TextMaterial } from './report.ts';
+import { scalesIn } from './scales-in-task.ts';
 import { summarise } from './summary.ts';
 import { readFacts } from './text/facts.ts';
 
@@ -190,7 +191,8 @@ function profileOf(conversation: Conversation, name: string): Call[] | TableProf
   if (!conversation.offered.has('profile_table')) return null;
   const past = profileCall(conversation, name);
   const request = [conversation.task, ...conversation.guidance].join('\n');
-  if (past === undefined) return [{ name: 'profile_table', args: { path: name, ...boundsIn(request), ...monthsIn(request) } }];
+  if (past === undefined)
+    return [{ name: 'profile_table', args: { path: name, ...boundsIn(request), ...monthsIn(request), ...scalesIn(request) } }];
   if (past.outcome !== 'done' || !isProfile(past.result)) return null;
   // The columns are known only now: a requested ratio of two columns needs a second profile.
   const ratio = past.args.ratio_of === undefined ? ratioIn(request, past.result) : null;

@@ -117,20 +117,20 @@ function answer(table: TableProfile, column: ColumnProfile, { low, high }: Limit
   const { min, max, outliers, count } = numbers;
   const name = safe(column.name);
   const lines: string[] = [];
-  const counted = ({ limit, count: many, rows, groups }: NonNullable<Beyond['above']>, word: string) => {
+  const counted = ({ limit, count: many, of, rows, groups }: NonNullable<Beyond['above']>, word: string) => {
     const by = groups.length > 1 ? ` (${groups.map(safe).join(', ')})` : '';
     const listing = `${rows.map(safe).join(', ')}${many > rows.length ? ' and more' : ''}`;
     lines.push(
-      `${name} is ${word} ${exact(limit)} in ${countOf(many, 'row')} of ${exact(count)}: ${listing}; that is ${percent(many, count)}${by}.`,
+      `${name} is ${word} ${exact(limit)} in ${countOf(many, 'row')} of ${exact(of)}: ${listing}; that is ${percent(many, of)}${by}.`,
     );
   };
   const side = (beyond: (value: number) => boolean, word: string, limit: number, extreme: number, fenceInside: boolean) => {
+    const found = word === 'above' ? column.beyond?.above : column.beyond?.below;
+    if (found !== undefined && found.limit === limit && found.count > 0) return counted(found, word);
     if (!beyond(extreme)) {
       lines.push(`${name} is never ${word} ${exact(limit)} (${countOf(count, 'value')}; the nearest is ${exact(extreme)}).`);
       return;
     }
-    const found = word === 'above' ? column.beyond?.above : column.beyond?.below;
-    if (found !== undefined && found.limit === limit) return counted(found, word);
     const complete = fenceInside && !numbers.quantiles_estimated && outliers.count <= outliers.most_extreme.length;
     const rows = outliers.most_extreme.filter(({ value }) => beyond(value));
     lines.push(

@@ -5,7 +5,7 @@
 import { placeInTime } from '../../table/findings/named-periods.ts';
 import type { JoinProfile } from '../../table/join.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
-import { addsUp, countOf, exact, mainMeasure, markdownTable, measures, percent, round, safe } from './figure.ts';
+import { addsUp, countOf, exact, leftOutText, mainMeasure, markdownTable, measures, percent, round, safe } from './figure.ts';
 import { findings } from './findings.ts';
 import type { TextSummary } from './summary.ts';
 import type { TextFacts } from './text/facts.ts';
@@ -92,7 +92,12 @@ function describeTable(table: TableProfile): string {
     table.format !== 'csv'
       ? { aligned: 'columns aligned by blanks', json: 'JSON', log: 'access log', markdown: 'table in Markdown' }[table.format]
       : `text separated by ${{ ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' }[table.delimiter ?? ','] ?? 'commas'}`;
-  return `- ${safe(table.name)}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')} (${form}, ${table.encoding}).`;
+  return `- ${safe(table.name)}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')} (${form}, ${table.encoding}).${leftOut(table)}`;
+}
+
+/** Told before the first figure, for every figure rests on it. */
+export function leftOut({ basis }: TableProfile): string {
+  return basis === undefined ? '' : ` The figures leave out ${safe(leftOutText(basis.left_out))}.`;
 }
 
 function describeText({ name, summary, totalChars, readChars }: TextMaterial): string {

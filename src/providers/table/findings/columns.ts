@@ -5,14 +5,13 @@ import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { countOf, exact, listed } from '../figure-text.ts';
 import { shownKey } from '../frequent-values.ts';
+import { oddValues, type Scale } from '../scales.ts';
 import { foldSpelling, foldsSpellings, mostSpellings } from '../spellings.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
-import { recommendWords } from './score.ts';
 
 const shown = 6;
 /** Values of programs for an unknown date. */
 const placeholders = /^(?:1970-01-01|1900-01-0[01]|9999-12-31|2099-12-31|01\.01\.1970|01\.01\.1900|31\.12\.9999)/;
-const ageWords = new Set(['age', 'alter']);
 const neverNegative = new Set(
   'qty quantity units count price preis age alter stock bestand menge anzahl hours stunden weight gewicht duration dauer distance'.split(
     ' ',
@@ -24,7 +23,12 @@ const dateForms: Record<string, string> = {
 };
 
 /** @param own columns that belong to the rows themselves, not to a surrounding record */
-export function columnFindings(table: ColumnsInMemory, profile: TableProfile, own: ReadonlySet<ColumnPlan>): Finding[] {
+export function columnFindings(
+  table: ColumnsInMemory,
+  profile: TableProfile,
+  own: ReadonlySet<ColumnPlan>,
+  scales: readonly Scale[],
+): Finding[] {
   return table.plans
     .filter((plan) => own.has(plan))
     .flatMap((plan) => [
@@ -39,7 +43,7 @@ export function columnFindings(table: ColumnsInMemory, profile: TableProfile, ow
       ...codesKept(plan, table),
       ...formulas(plan, table),
       ...signs(plan, table),
-      ...scale(plan, table),
+      ...scale(plan, table, scales),
       ...addresses(plan, table),
     ]);
 }
@@ -322,50 +326,17 @@ function signs(plan: ColumnPlan, table: ColumnsInMemory): Finding[] {
 }
 
 /** Values outside the scale of nearly all others; impossible ages; shares beyond 100 %. */
-function scale(plan: ColumnPlan, table: ColumnsInMemory): Finding[] {
-  if (plan.reads !== 'number') return [];
+function scale(plan: ColumnPlan, table: ColumnsInMemory, scales: readonly Scale[]): Finding[] {
+  const odd = oddValues(plan, table, scales);
+  if (odd === null) return [];
   const numbers = table.numbers(plan);
-  const name = nameTokens(plan.name);
-  const outside = (low: number, high: number) => [...numbers.keys()].filter((at) => numbers[at]! < low || numbers[at]! > high);
-  const say = (rows: number[], what: string): Finding[] => [
+  const { rows, what } = odd;
+  return [
     {
       kind: 'out_of_range',
       text: `${plan.name} has ${countOf(rows.length, 'value')} ${what}: ${listed(rows.slice(0, shown).map((at) => `${exact(numbers[at]!)} in ${table.rowName(at)}`))}${rows.length > shown ? ' and more' : ''}.`,
     },
   ];
-  if (has(name, ageWords)) {
-    const odd = outside(0, 120);
-    return odd.length > 0 ? say(odd, 'that can be no age') : [];
-  }
-  if (plan.unit === '%' || has(name, new Set(['percent', 'pct', 'percentage', 'prozent', 'humidity', 'feuchte']))) {
-    const odd = outside(0, 100);
-    return odd.length > 0 && odd.length < plan.filled * 0.1 ? say(odd, 'outside of 0 to 100 %') : [];
-  }
-  const written = scaleOf(plan.name);
-  if (written !== null) {
-    const odd = outside(...written);
-    return odd.length > 0 && odd.length <= plan.filled * 0.2
-      ? say(odd, `outside of the scale ${written[0]} to ${written[1]} that its name gives`)
-      : [];
-  }
-  if (plan.role !== 'rate' || plan.filled < 10 || has(name, recommendWords)) return [];
-  for (const top of [5, 10]) {
-    const odd = outside(1, top);
-    if (
-      odd.length > 0 &&
-      odd.length <= plan.filled * 0.1 &&
-      has(name, new Set(['rating', 'score', 'satisfaction', 'zufriedenheit', 'stars', 'note', 'grade', 'ratings']))
-    )
-      return say(odd, `outside of the scale 1 to ${top} that all others keep to`);
-  }
-  return [];
-}
-
-/** "(1-5)", "0 to 10", "1–7" in the name of a column. */
-function scaleOf(name: string): [number, number] | null {
-  const match = /(?<![\d.])([01]) ?(?:-|–|to|bis) ?(\d{1,3})(?![\d.])/u.exec(name.slice(0, 200));
-  if (match === null || ![3, 4, 5, 6, 7, 9, 10, 100].includes(Number(match[2]))) return null;
-  return [Number(match[1]), Number(match[2])];
 }
 
 /** Invalid mail addresses. */

@@ -1,8 +1,10 @@
 /** Findings from comparing the rows of a table in memory. Each finding can be checked against the file by hand. */
+import type { Basis } from '../basis.ts';
 import { ColumnsInMemory } from '../columns-in-memory.ts';
 import type { TableInMemory } from '../profile.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 import { badReadingFindings } from './bad-readings.ts';
+import { basisFindings } from './basis.ts';
 import { boundFindings } from './bounds.ts';
 import { cellFindings } from './cells.ts';
 import { columnFindings } from './columns.ts';
@@ -38,49 +40,65 @@ import { textFindings } from './text.ts';
 
 const maxFindings = 110;
 
-/** @param inherited columns that belong to the surrounding record, not to the rows */
+/**
+ * Findings on figures are those of the rows that count; findings on the state of the data are those of all rows.
+ *
+ * @param whole the profile of all rows; `profile` has the figures of the rows that count
+ * @param inherited columns that belong to the surrounding record, not to the rows
+ */
 export function findingsOf(
-  { rows, survey }: TableInMemory,
+  memory: TableInMemory,
+  basis: Basis | null,
+  whole: TableProfile,
   profile: TableProfile,
   inherited: readonly string[],
   bounds: Bounds = {},
 ): Finding[] {
-  const table = new ColumnsInMemory(rows, survey.columns);
-  const own = new Set(survey.columns.filter(({ name }) => !inherited.includes(name)));
-  const relations = relationFindings(table);
+  const all = inMemory(memory);
+  const table = basis === null ? all : inMemory(basis.counted);
+  const distinct = basis === null ? all : basis.distinct === basis.counted ? table : inMemory(basis.distinct);
+  const own = new Set(all.plans.filter(({ name }) => !inherited.includes(name)));
+  const relations = relationFindings(all);
+  const repeatedAreOut = basis?.leftOut.some(({ kind }) => kind === 'duplicates') ?? false;
   return [
+    ...basisFindings(basis, all, table),
     ...rankFindings(table, profile),
     ...periodRowFindings(table),
     ...matrixFindings(table),
-    ...namedFindings(table),
+    ...namedFindings(all),
     ...ratioFindings(table, bounds.ratio),
     ...pairFindings(table),
-    ...gridFindings(table),
+    ...gridFindings(all),
     ...marginFindings(table),
     ...flowFindings(table, profile),
     ...punctualityFindings(table),
     ...dueFindings(table),
     ...currencyFindings(table),
-    ...rareFindings(table),
+    ...rareFindings(distinct),
     ...fewRowsFindings(table),
     ...scoreFindings(table),
     ...ratingFindings(table),
     ...stockFindings(table),
     ...growthFindings(table, bounds.months),
-    ...crossFindings(table, profile),
+    ...crossFindings(table, profile).filter(({ kind }) => kind !== 'outcomes'),
+    ...crossFindings(distinct, profile).filter(({ kind }) => kind === 'outcomes'),
     ...timeFindings(table, profile),
     ...relations,
-    ...boundFindings(table),
+    ...boundFindings(all),
     ...constantSumFindings(table),
     ...outlierFindings(profile, table),
     ...badReadingFindings(table, profile, inherited),
-    ...(inherited.length > 0 ? [] : rowFindings(table, profile)),
-    ...columnFindings(table, profile, own),
-    ...cellFindings(table),
-    ...missingFindings(table, own),
-    ...seriesFindings(table, profile),
-    ...pauseFindings(table),
+    ...(inherited.length > 0 ? [] : rowFindings(all, whole, repeatedAreOut)),
+    ...columnFindings(all, profile, own, bounds.scales ?? []),
+    ...cellFindings(all),
+    ...missingFindings(all, own),
+    ...seriesFindings(all, whole),
+    ...pauseFindings(all),
     ...withoutFindings(table),
     ...textFindings(table),
   ].slice(0, maxFindings);
+}
+
+function inMemory({ rows, survey }: TableInMemory): ColumnsInMemory {
+  return new ColumnsInMemory(rows, survey.columns);
 }

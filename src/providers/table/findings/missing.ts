@@ -6,6 +6,7 @@ import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { countOf, exact, listed } from '../figure-text.ts';
 import { isPrice, isQuantity } from '../plan-figures.ts';
+import type { Scale } from '../scales.ts';
 import type { Finding } from '../table-profile.ts';
 import type { Months } from './growth.ts';
 import type { Ratio } from './ratio.ts';
@@ -131,6 +132,7 @@ export function beyondOf(table: ColumnsInMemory, plan: ColumnPlan, { above, belo
   const rows = (is: (value: number) => boolean) => [...numbers.keys()].filter((at) => is(numbers[at]!));
   const say = (found: number[]) => ({
     count: found.length,
+    of: rows((value) => !Number.isNaN(value)).length,
     rows: found.slice(0, beyondNamed).map((at) => `${exact(clean(numbers[at]!))} in ${table.rowInWords(at)}`),
     groups: groupsOf(table, found),
   });
@@ -141,8 +143,9 @@ export function beyondOf(table: ColumnsInMemory, plan: ColumnPlan, { above, belo
 }
 
 /** Additional requests for a profile. */
-export type Bounds = { above?: number; below?: number; ratio?: Ratio; months?: Months };
-type Rows = { limit: number; count: number; rows: string[]; groups: string[] };
+export type Bounds = { above?: number; below?: number; ratio?: Ratio; months?: Months; scales?: readonly Scale[] };
+/** `count` rows of `of` with a value; values off a scale are among them, repeated rows are not. */
+type Rows = { limit: number; count: number; of: number; rows: string[]; groups: string[] };
 export type Beyond = { above?: Rows; below?: Rows };
 const beyondNamed = 15;
 

@@ -15,8 +15,9 @@ const foreign = new Set(
   ),
 );
 
-export function rowFindings(table: ColumnsInMemory, profile: TableProfile): Finding[] {
-  return [...wholeRows(table, profile), ...keys(table), ...repeatedValues(table), ...numberGaps(table)];
+/** @param leftOut whether the figures leave out repeated rows */
+export function rowFindings(table: ColumnsInMemory, profile: TableProfile, leftOut: boolean): Finding[] {
+  return [...wholeRows(table, profile, leftOut), ...keys(table), ...repeatedValues(table), ...numberGaps(table)];
 }
 
 /** Pairs of a row and the first row with equal cells; none if the table has no column by which a row could be identified. */
@@ -37,7 +38,7 @@ function isDistinctive(table: ColumnsInMemory, plans: readonly ColumnPlan[]): bo
 }
 
 /** Rows that are equal in every cell, and rows that differ only in a running number. */
-function wholeRows(table: ColumnsInMemory, profile: TableProfile): Finding[] {
+function wholeRows(table: ColumnsInMemory, profile: TableProfile, leftOut: boolean): Finding[] {
   const plans = table.plans.filter(({ type }) => type !== 'empty');
   if (!isDistinctive(table, plans)) return [];
   const repeats = repeated(table, plans);
@@ -49,7 +50,7 @@ function wholeRows(table: ColumnsInMemory, profile: TableProfile): Finding[] {
     return [
       {
         kind: 'duplicate_rows',
-        text: `${exact(repeats.length)} ${repeats.length === 1 ? 'row is an exact duplicate' : 'rows are exact duplicates'} of an earlier row: ${each.join('; ')}${more}. ${repeats.length === 1 ? 'It is' : 'They are'} counted in all figures that do not say otherwise${without(
+        text: `${exact(repeats.length)} ${repeats.length === 1 ? 'row is an exact duplicate' : 'rows are exact duplicates'} of an earlier row: ${each.join('; ')}${more}. ${repeats.length === 1 ? 'It is' : 'They are'} ${leftOut ? 'left out of' : 'counted in'} all figures that do not say otherwise${without(
           table,
           repeats.map(([again]) => again),
         )}.${remaining(

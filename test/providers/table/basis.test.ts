@@ -1,0 +1,79 @@
+/** The rows that figures rest on: what is left out of them, and what is not. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { profileTable } from '../../../src/providers/table/profile.ts';
+import { numbersOf, opening, profileText } from './tables.ts';
+
+const bookings = (status: readonly string[]) =>
+  `Buchung;Datum;Haus;Betrag;Status\n${status.map((each, i) => `B${i + 1};${1 + i}.03.2025;${i % 2 ? 'Nord' : 'Süd'};${100 + i},50;${each}`).join('\n')}\n`;
+
+test('cancelled rows are left out of sums, groups and months, and each figure stands beside that of all rows', async () => {
+  const profile = await profileText(bookings(['bezahlt', 'storniert', 'bezahlt', 'bezahlt', 'storniert', 'bezahlt', 'bezahlt', 'bezahlt']));
+  assert.deepEqual(profile.basis, { rows: 6, left_out: [{ kind: 'status', what: 'rows with Status storniert', count: 2, rows: [2, 5] }] });
+  const { sum, count, all } = numbersOf(profile, 'Betrag');
+  assert.deepEqual({ sum, count, all }, { sum: 626, count: 6, all: { sum: 832, count: 8, mean: 104 } });
+  const houses = profile.groups.find(({ by }) => by === 'Haus')!;
+  assert.deepEqual(
+    houses.values.map(({ value, rows, figures, all: whole }) => [value, rows, figures.Betrag!.sum, whole!.figures.Betrag!.sum]),
+    [
+      ['Nord', 3, 316.5, 418],
+      ['Süd', 3, 309.5, 414],
+    ],
+  );
+  const statuses = profile.groups.find(({ by }) => by === 'Status')!;
+  assert.equal(statuses.is_status, true);
+  assert.deepEqual(
+    statuses.values.map(({ value, rows }) => [value, rows]),
+    [
+      ['bezahlt', 6],
+      ['storniert', 2],
+    ],
+  );
+});
+
+test('a row written twice is left out if each row has a key, and counts if equal rows may be two events', async () => {
+  const rows = ['V1,2024-05-01,Té,3', 'V2,2024-05-01,Café,4', 'V3,2024-05-02,Té,3', 'V4,2024-05-03,Té,3', 'V5,2024-05-03,Café,4'];
+  const keyed = await profileText(`venta,fecha,producto,importe\n${[...rows, rows[1]].join('\n')}\n`);
+  assert.deepEqual(keyed.basis, { rows: 5, left_out: [{ kind: 'duplicates', what: 'exact duplicate', count: 1, rows: [6] }] });
+  assert.equal(numbersOf(keyed, 'importe').sum, 17);
+  const without = [...rows, rows[1]].map((row) => row!.slice(3)).join('\n');
+  const plain = await profileText(`fecha,producto,importe\n${without}\n`);
+  assert.equal(plain.basis, undefined);
+  assert.equal(numbersOf(plain, 'importe').sum, 21);
+  // The number of a customer who paid again is no key of the payment.
+  const again = [...rows, 'V2,2024-05-09,Té,3', rows[1]].join('\n');
+  assert.equal((await profileText(`cliente,fecha,producto,importe\n${again}\n`)).basis, undefined);
+});
+
+test('values off a scale that the request or the column name gives are left out of means', async () => {
+  const answers = [4, 5, 3, 99, 4, 2, 5, 4, 4, 5].map((value, i) => `${i + 1},${i % 2 ? 'Lyon' : 'Lille'},${value}`).join('\n');
+  const open = opening(Buffer.from(`réponse,ville,avis\n${answers}\n`));
+  const scales = [{ column: 'avis', low: 1, high: 5 }];
+  const given = await profileTable(open, 'enquete.csv', undefined, { scales });
+  assert.equal(numbersOf(given, 'avis').mean, 4);
+  assert.deepEqual(given.basis?.left_out, [
+    { kind: 'values', what: 'value of avis outside of the given scale 1 to 5', count: 1, rows: [4] },
+  ]);
+  assert.equal((await profileTable(open, 'enquete.csv')).basis, undefined);
+  const named = await profileText(`id,score (1-5)\n${answers.replaceAll(/,(?:Lyon|Lille)/g, '')}\n`);
+  assert.equal(numbersOf(named, 'score (1-5)').max, 5);
+});
+
+test('returned loans, refunds with a negative amount, and tables without amounts keep all their rows', async () => {
+  const loans = Array.from({ length: 10 }, (_, i) => `L${i},2024-01-${10 + i},${5 + i},${i % 3 ? 'on loan' : 'returned'}`).join('\n');
+  assert.equal((await profileText(`loan,date,fee,status\n${loans}\n`)).basis, undefined);
+  const refunds = Array.from(
+    { length: 10 },
+    (_, i) => `P${i},2024-01-${10 + i},${i === 4 ? -20 : 20 + i},${i === 4 ? 'refunded' : 'paid'}`,
+  );
+  assert.equal((await profileText(`payment,date,amount,status\n${refunds.join('\n')}\n`)).basis, undefined);
+  const flights = Array.from({ length: 10 }, (_, i) => `F${i},2024-01-${10 + i},${i * 5},${i === 4 ? 'cancelled' : 'flown'}`).join('\n');
+  assert.equal((await profileText(`flight,date,delay_min,status\n${flights}\n`)).basis, undefined);
+});
+
+test('a column that only the left out rows fill keeps its figures', async () => {
+  const rows = Array.from({ length: 10 }, (_, i) => `O${i},${30 + i},${i === 2 || i === 7 ? `refunded,${30 + i}` : 'paid,'}`).join('\n');
+  const profile = await profileText(`order,amount,status,refunded_amount\n${rows}\n`);
+  assert.equal(numbersOf(profile, 'amount').sum, 345 - 32 - 37);
+  assert.equal(numbersOf(profile, 'refunded_amount').sum, 69);
+});
