@@ -438,7 +438,7 @@ const outcomes: Record<string, string> = {
   sourcedTool: 'toolDone',
   sourcedPreview: 'previewed',
   checkOutput: 'outputChecked',
-  startedTasks: 'startedTasksRead',
+  startedTasks: 'tellTasks',
 };
 
 function byId(a: { id: string }, b: { id: string }): number {

@@ -64,21 +64,21 @@ test('without a notification the processor is queried at growing intervals, and 
     assert.equal(name, 'look');
     assert.equal(input.close, checkout.nowMs >= checkoutLifeMs);
     if (input.close) break;
-    checkout.run('pageFound', done({ kind: 'open' }));
+    checkout.run('looked', done({ kind: 'open' }));
   }
   assert.deepEqual(queriedAtMin, [1, 2, 4, 8, 16, 30]);
-  checkout.run('pageFound', failed);
+  checkout.run('looked', failed);
   assert.ok(checkout.turn.dueMs! > checkout.nowMs, 'it is asked until it answers');
   checkout.nowMs = checkout.turn.dueMs!;
   assert.equal(checkout.run('lookAgain', {}).effects[0]![1].close, true);
-  assert.equal(checkout.run('pageFound', done({ kind: 'ended' })).state!.status, 'expired');
+  assert.equal(checkout.run('looked', done({ kind: 'ended' })).state!.status, 'expired');
   assert.deepEqual(checkout.run('look', null).effects, [], 'a decided checkout is not queried again');
 });
 
 test('a payment in the last moment counts, also after the expiry', () => {
   const checkout = opened();
   checkout.nowMs = checkoutLifeMs + 5_000;
-  checkout.run('lookAgain', {}).run('pageFound', done({ kind: 'paid', payer }));
+  checkout.run('lookAgain', {}).run('looked', done({ kind: 'paid', payer }));
   assert.equal(checkout.state!.status, 'paying');
   assert.deepEqual(checkout.effects[0]![0], 'subscribe');
   assert.equal(checkout.effects[0]![1].isRenewed, true);
@@ -90,26 +90,26 @@ test('a deposit is sent to the wallet once, in the turn that finds the payment; 
   checkout
     .run('look', null)
     .run('look', null)
-    .run('pageFound', done({ kind: 'waits' }));
+    .run('looked', done({ kind: 'waits' }));
   assert.deepEqual([checkout.state!.status, checkout.turn.messages], ['waiting', []]);
-  checkout.run('pageFound', done({ kind: 'paid', payer }));
+  checkout.run('looked', done({ kind: 'paid', payer }));
   assert.deepEqual(checkout.effects, [], 'no plan changes');
   const input = { transferId: 'txn_1', amountMinor: 4_900, source: 'card' };
   assert.deepEqual(checkout.turn.messages, [{ kind: 'wallet', id: 'acct_1', command: 'deposit', input }]);
-  for (const kind of ['paid', 'ended', 'mismatched']) assert.deepEqual(checkout.run('pageFound', done({ kind, payer })).turn.messages, []);
+  for (const kind of ['paid', 'ended', 'mismatched']) assert.deepEqual(checkout.run('looked', done({ kind, payer })).turn.messages, []);
   for (const command of ['subscribeAgain', 'returnAgain', 'lookAgain'] as const) assert.deepEqual(checkout.run(command, {}).effects, []);
   assert.equal(checkout.state!.status, 'paid');
   for (const kind of ['ended', 'mismatched'])
-    assert.deepEqual(opened(deposit).run('look', null).run('pageFound', done({ kind })).turn.messages, []);
+    assert.deepEqual(opened(deposit).run('look', null).run('looked', done({ kind })).turn.messages, []);
   const elsewhere = checkoutActor({} as never, { takesPayments: false }).commands;
   const { state } = elsewhere.open(null, deposit, new Turn('cs_1'));
   assert.throws(() => elsewhere.pay(state, null, new Turn('cs_1')), { code: 'conflict' });
 });
 
 test('for any order of notifications, results and requests, the wallet gets a deposit once exactly if its payment was found', () => {
-  const finds = ['open', 'waits', 'ended', 'mismatched', 'paid'].map((kind) => ['pageFound', done({ kind, payer })]);
+  const finds = ['open', 'waits', 'ended', 'mismatched', 'paid'].map((kind) => ['looked', done({ kind, payer })]);
   const others = ['open', 'look', 'lookAgain', 'pay', 'cancel', 'contact', 'subscribeAgain', 'returnAgain'].map((name) => [name, deposit]);
-  const outcomes = ['opened', 'pageFound', 'subscribed', 'returned'].map((name) => [name, failed]);
+  const outcomes = ['opened', 'looked', 'subscribed', 'returned'].map((name) => [name, failed]);
   const page = ['opened', done({ sessionId: 'cs_test_1', url: 'https://pay' })];
   const step = fc.record({ call: fc.constantFrom(...finds, ...others, ...outcomes, page), laterMs: fc.nat(checkoutLifeMs) });
   fc.assert(
@@ -138,9 +138,9 @@ test('a notification before the page is known is repeated, and overlapping queri
   const early = new CheckoutTurns().run('open', asked);
   assert.throws(() => early.run('look', null), { code: 'unavailable' });
   const checkout = opened().run('look', null).run('look', null);
-  checkout.run('pageFound', done({ kind: 'paid', payer }));
+  checkout.run('looked', done({ kind: 'paid', payer }));
   assert.equal(checkout.effects.length, 1);
-  for (const kind of ['open', 'ended', 'mismatched', 'waits']) assert.deepEqual(checkout.run('pageFound', done({ kind })).effects, []);
+  for (const kind of ['open', 'ended', 'mismatched', 'waits']) assert.deepEqual(checkout.run('looked', done({ kind })).effects, []);
   assert.equal(checkout.state!.status, 'paying');
   assert.throws(() => checkout.run('pay', null), { code: 'conflict' });
   assert.throws(() => checkout.run('cancel', null), { code: 'conflict' });

@@ -160,7 +160,7 @@ class World {
     this.effects.delete(effect.id);
     const done = (value: unknown) => ({ effectId: effect.id, tookMs: 1, outcome: { kind: 'done', value } });
     const failed = { effectId: effect.id, tookMs: 1, outcome: { kind: 'failed', message: 'away' } };
-    if (effect.name === 'look') return this.turn('stateRead', fails ? failed : done(effect.seen ?? this.issuerState()));
+    if (effect.name === 'look') return this.turn('looked', fails ? failed : done(effect.seen ?? this.issuerState()));
     const { authorizationId } = effect.input;
     // What fails may have been booked.
     if (!this.decided.has(authorizationId)) this.decided.set(authorizationId, this.covers[this.asked++ % this.covers.length]!);

@@ -148,7 +148,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
       // Below zero if it arrives before the message that the key was made.
       apiKeyEnded: changing((account) => ({ ...account, apiKeys: account.apiKeys - 1 })),
 
-      startedTasksRead: changing((account, { outcome }, ctx) => {
+      tellTasks: changing((account, { outcome }, ctx) => {
         if (outcome.kind !== 'done') {
           ctx.schedule('tellTasks', ctx.nowMs + notifyRetryMs, 'tellTasksAgain', {});
           return account;

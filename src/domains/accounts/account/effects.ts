@@ -9,7 +9,7 @@ export const tasksPerPage = 500;
 export function accountEffects({ database }: { database: Database }): EffectsOf<AccountContract> {
   return {
     startedTasks: {
-      outcome: 'startedTasksRead',
+      outcome: 'tellTasks',
       input: Type.Object({ after: Type.String() }),
       timeoutMs: 30_000,
       // Tasks continue to use the plan until they are notified.

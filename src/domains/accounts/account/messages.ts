@@ -97,7 +97,7 @@ export type AccountContract = {
     /** A key was revoked. */
     apiKeyEnded(input: Record<string, never>): void;
     /** Outcome of the effect: notifies these tasks that the plan's limit is reached or not reached. */
-    startedTasksRead(input: EffectResult<StartedTasks>): void;
+    tellTasks(input: EffectResult<StartedTasks>): void;
     /** Continues to send waiting tasks the reason. */
     tellWaiting(input: { after: string }): void;
     /** By timer: reads the started tasks again. */

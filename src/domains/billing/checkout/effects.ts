@@ -57,7 +57,7 @@ export function checkoutEffects({
     },
     look: {
       ...overNetwork,
-      outcome: 'pageFound',
+      outcome: 'looked',
       input: Type.Object({ sessionId: Type.String(), amountMinor: Type.Integer(), close: Type.Boolean() }),
       async run({ sessionId, amountMinor, close }: FindPage, { actorId }: EffectContext): Promise<PageFound> {
         const found = await callProcessor('no answer', actorId, (of) => (close ? of.closePage(sessionId) : of.readPage(sessionId)));
@@ -112,7 +112,7 @@ export function checkoutEffects({
       repeatable: () => true,
       timeoutMs: 60_000,
       lane: 'vital',
-      outcome: 'salesNotified',
+      outcome: 'told',
       input: Type.Object({
         name: Type.String(),
         email: Type.String(),

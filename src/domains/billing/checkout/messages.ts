@@ -42,14 +42,14 @@ export type CheckoutContract = {
     lookAgain(input: object): null;
     /** Outcomes of effects. */
     opened(input: EffectResult<{ sessionId: string; url: string }>): null;
-    pageFound(input: EffectResult<PageFound>): null;
+    looked(input: EffectResult<PageFound>): null;
     returned(input: EffectResult): null;
     subscribed(input: EffectResult<Subscribed>): null;
     /** By timer. */
     subscribeAgain(input: object): null;
     returnAgain(input: object): null;
     /** Outcome of the effect. */
-    salesNotified(input: EffectResult): null;
+    told(input: EffectResult): null;
   };
   queries: {
     /** null: there is none. */

@@ -53,7 +53,7 @@ export function renewalEffects({ processor, onMismatch, log }: RenewalEffectPart
     },
     look: {
       ...common,
-      outcome: 'stateRead',
+      outcome: 'looked',
       input: Type.Object({ processorId: Type.String() }),
       run: ({ processorId }: { processorId: string }, { actorId }: EffectContext) =>
         callProcessor('read', actorId, async (of) => ({ processorId, standing: ours(await of.renewals(processorId), actorId) })),

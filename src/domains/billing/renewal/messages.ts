@@ -26,7 +26,7 @@ export type RenewalContract = {
     /** Outcomes of effects. */
     arranged(input: EffectResult<Arranged>): null;
     stopped(input: EffectResult<RenewalState[]>): null;
-    stateRead(input: EffectResult<{ processorId: string; standing: RenewalState }>): null;
+    looked(input: EffectResult<{ processorId: string; standing: RenewalState }>): null;
   };
   queries: {
     /** null: there is none. */

@@ -79,7 +79,7 @@ export function renewalActor(effects: EffectsOf<RenewalContract>): ActorDefiniti
         ctx.schedule('goOn', known.paidUntil, 'goOn', {});
         return { ...known, status: 'ending' };
       }),
-      stateRead: changing((row, { outcome }, ctx) => {
+      looked: changing((row, { outcome }, ctx) => {
         const isAnswered = outcome.kind === 'done';
         ctx.answer(
           'look',

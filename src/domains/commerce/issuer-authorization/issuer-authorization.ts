@@ -64,7 +64,7 @@ export function issuerAuthorizationActor({ charge, readAuthorization }: IssuerAu
     ref: issuerAuthorization,
     entity: IssuerAuthorization,
     inputs: issuerAuthorizationInputs,
-    commands: { request, news: notified, charged, stateRead, chargeAgain, look: readNow },
+    commands: { request, news: notified, charged, looked: stateRead, chargeAgain, look: readNow },
     queries: { get: (state) => state },
     effects: {
       charge: {
@@ -87,7 +87,7 @@ export function issuerAuthorizationActor({ charge, readAuthorization }: IssuerAu
         repeatable: () => true,
         timeoutMs: 30_000,
         lane: 'vital',
-        outcome: 'stateRead',
+        outcome: 'looked',
       },
     },
     idleTimeoutMs: 60_000,

@@ -26,7 +26,7 @@ export type IssuerAuthorizationContract = {
     /** Outcome of the effect. */
     charged(input: EffectResult<Charged>): null;
     /** Outcome of the effect. */
-    stateRead(input: EffectResult<AuthorizationState>): null;
+    looked(input: EffectResult<AuthorizationState>): null;
     /** By timer: requests that card and wallet did not answer are repeated. */
     chargeAgain(input: object): null;
     /** By timer. */

@@ -202,9 +202,9 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs, secondSear
     return next(state, result, ctx, (row, value) => {
       if (value.kind === 'ended') return end(row, { status: 'failed', code: value.code, message: value.message }, ctx);
       if (value.kind === 'working') {
-        const { detail, isChanged, polls } = value;
+        const { detail, isNews, polls } = value;
         ctx.schedule(nextPoll, ctx.nowMs + pollPauseMs(polls), 'pollAgain', { polls: polls + 1, detail });
-        return isChanged ? withLine(row, `The host: ${detail}`, ctx) : row;
+        return isNews ? withLine(row, `The host: ${detail}`, ctx) : row;
       }
       const { url } = value;
       const probing = withLine({ ...row, url, step: 'probe' }, `The host reports it as live; requesting ${url}`, ctx);

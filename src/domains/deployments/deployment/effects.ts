@@ -123,7 +123,7 @@ export function deploymentEffects(parts: EffectParts) {
     return step(context, async (row, signal) => {
       const config = row.config!;
       const state = await hostOf(row.target, config).state(accessOf(config, row.accountId), row.providerId!, signal);
-      if (state.kind === 'working') return { ...state, polls, isChanged: state.detail !== detail };
+      if (state.kind === 'working') return { ...state, polls, isNews: state.detail !== detail };
       if (state.kind === 'failed') return { kind: 'ended', code: state.code, message: state.message };
       return { kind: 'live', url: siteUrl(config.url, state.url, apiUrls[row.target]) };
     });

@@ -35,8 +35,8 @@ export type Built = { kind: 'built'; site: Snapshot };
 /** `isDoubtful`: the outcome of a creation was unknown, so the host may create it twice. */
 export type Published = { kind: 'published'; providerId: string; isDoubtful?: boolean };
 export type Polled =
-  /** `detail`: the host's own state; `isChanged`: it differs from the one before. */
-  | { kind: 'working'; detail: string; isChanged: boolean; polls: number }
+  /** `detail`: the host's own state; `isNews`: it differs from the one before. */
+  | { kind: 'working'; detail: string; isNews: boolean; polls: number }
   | { kind: 'live'; url: string }
   /** The host itself has ended it. */
   | { kind: 'ended'; code: FailureCode; message: string };
@@ -45,7 +45,7 @@ export type Poll = { polls: number; detail: string };
 export type Probed = { kind: 'answered'; status: number };
 export type CancelledAtHost = { kind: 'cancelled'; providerId: string } | { kind: 'nothing' };
 /** Ids at the host. */
-export type CopiesRemoved = { kind: 'searched'; kept: string | null; removed: string[] };
+export type CopiesRemoved = { kind: 'looked'; kept: string | null; removed: string[] };
 
 type Nothing = Record<string, never>;
 

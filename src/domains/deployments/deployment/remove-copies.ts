@@ -18,7 +18,7 @@ export async function removeCopies(
   // One deployment may have several ids at the host.
   const own = providerId?.split(',') ?? [];
   const others = there.filter((one) => !own.includes(one));
-  if (copies === undefined || others.length === 0) return { kind: 'searched', kept: providerId, removed: [] };
+  if (copies === undefined || others.length === 0) return { kind: 'looked', kept: providerId, removed: [] };
   const states = await Promise.all(there.map((one) => state(access, one, signal)));
   // Read last: a copy that was live before and is not served now is not served later.
   const served = await copies.served(access, signal);
@@ -40,5 +40,5 @@ export async function removeCopies(
     await (kind === 'working' ? cancel : copies.remove)(access, one, signal);
     removed.push(one);
   }
-  return { kind: 'searched', kept, removed };
+  return { kind: 'looked', kept, removed };
 }

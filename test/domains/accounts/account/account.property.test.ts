@@ -172,7 +172,7 @@ class Months {
       this.reads.push({ ids: started, areAll: true });
     } else if (this.reads.length > 0 && which % 5 === 0) {
       const value = this.reads.splice(which % this.reads.length, 1)[0]!;
-      this.runCommand('startedTasksRead', { effectId: 'eff_1', outcome: { kind: 'done', value }, tookMs: 1 });
+      this.runCommand('tellTasks', { effectId: 'eff_1', outcome: { kind: 'done', value }, tookMs: 1 });
     } else if (this.toAccount.length > 0 && which % 2 === 0) this.runCommand(...this.toAccount.shift()!);
     else if (this.toTasks.length > 0) this.turnOfTask(this.toTasks.shift()!);
   }

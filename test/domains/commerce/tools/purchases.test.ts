@@ -19,7 +19,7 @@ import { testRuntime } from '../../../support/runtime.ts';
 
 const accountId = 'acct_01k00000000000000000000xyz';
 const noEffects = {
-  startedTasks: { run: async () => ({ ids: [], areAll: true }), repeatable: () => true, timeoutMs: 60_000, outcome: 'startedTasksRead' },
+  startedTasks: { run: async () => ({ ids: [], areAll: true }), repeatable: () => true, timeoutMs: 60_000, outcome: 'tellTasks' },
 };
 
 test('a tool call that runs repeatedly orders and charges once, and a decline is reported', async (t) => {

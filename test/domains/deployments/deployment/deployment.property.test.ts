@@ -93,15 +93,15 @@ const values: Record<string, unknown[]> = {
     { kind: 'published', providerId: 'at-host-1', isDoubtful: true },
   ],
   poll: [
-    { kind: 'working', detail: 'QUEUED', isChanged: true, polls: 0 },
+    { kind: 'working', detail: 'QUEUED', isNews: true, polls: 0 },
     { kind: 'live', url: 'http://site' },
     { kind: 'ended', code: 'alias_failed', message: 'no alias' },
   ],
   probe: [{ kind: 'answered', status: 200 }],
   cancelAtHost: [{ kind: 'cancelled', providerId: 'at-host-1' }, { kind: 'nothing' }],
   removeCopies: [
-    { kind: 'searched', kept: 'at-host-1', removed: [] },
-    { kind: 'searched', kept: 'at-host-2', removed: ['at-host-1'] },
+    { kind: 'looked', kept: 'at-host-1', removed: [] },
+    { kind: 'looked', kept: 'at-host-2', removed: ['at-host-1'] },
   ],
 };
 

@@ -245,7 +245,7 @@ for (const row of hostRows) {
         const known = { id: first, providerId: made };
         const result = await removeCopies(masked(host), world.access, known, signal);
         const isServed = actsLate === 'and is live';
-        assert.deepEqual(result, { kind: 'searched', kept: isServed ? copy : made, removed: [isServed ? made : copy] }, actsLate);
+        assert.deepEqual(result, { kind: 'looked', kept: isServed ? copy : made, removed: [isServed ? made : copy] }, actsLate);
         assert.deepEqual(
           ours().map(({ id, state }) => [id, state]),
           [[result.kept, 'live']],

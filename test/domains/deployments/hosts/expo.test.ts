@@ -81,11 +81,11 @@ test('groups that Expo publishes after they were searched for are deleted later;
   const known = { id: 'dep_1', providerId };
   const removed = late.split(',');
   const result = await removeCopies(masked(expo), access, known, abort.signal);
-  assert.deepEqual({ ...result, removed: result.removed.toSorted() }, { kind: 'searched', kept: providerId, removed: removed.toSorted() });
+  assert.deepEqual({ ...result, removed: result.removed.toSorted() }, { kind: 'looked', kept: providerId, removed: removed.toSorted() });
   assert.deepEqual([...standIn.deleted].sort(), removed.toSorted());
   assert.deepEqual((await removeCopies(masked(expo), access, known, abort.signal)).removed, []);
   const all = await removeCopies(masked(expo), access, { ...known, providerId: null }, abort.signal);
-  assert.deepEqual({ ...all, removed: all.removed.toSorted() }, { kind: 'searched', kept: null, removed: providerId.split(',') });
+  assert.deepEqual({ ...all, removed: all.removed.toSorted() }, { kind: 'looked', kept: null, removed: providerId.split(',') });
 });
 
 test('a request to publish that Expo carries out in part, with a crash before the rest, leaves one group of each runtime version', async () => {

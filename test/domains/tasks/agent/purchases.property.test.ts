@@ -161,7 +161,7 @@ async function spendingWorld() {
     run: async () => ({ result: { plan: planned }, tokens: 1, costMillicents: 0 }),
   };
   const startedTasks = {
-    outcome: 'startedTasksRead',
+    outcome: 'tellTasks',
     timeoutMs: 60_000,
     repeatable: () => true,
     run: async () => ({ ids: [], areAll: true }),
