@@ -21,6 +21,7 @@ const columnScore = 2;
 const minScore = 3;
 const noRule = 'No rule of the offline model reads this question; the findings below may answer it';
 const nothingOdd = 'The rules of the offline model found nothing that questions the data: no outlier, gap, duplicate or impossible value';
+const doubtful = 'factor_error';
 const ofSeveralFindings = /^(?:dues|budget)_/;
 /** Findings by the values of a column. */
 const groupKinds = new Set(['group', 'outcomes', 'leaders', 'join_groups']);
@@ -71,9 +72,12 @@ function answer(question: string, words: readonly string[], candidates: readonly
     // What leads within each group answers only a question on both groups.
     .filter(({ candidate, named }) => candidate.kind !== 'leaders' || (named >= 2 && topics.length > 0))
     .toSorted((a, b) => b.score - a.score || a.i - b.i);
-  const best = rated[0]?.score ?? 0;
-  const close = judged ? onePerKind(rated.filter(({ about }) => about > 0)) : rated.filter(({ score }) => score > best - columnScore);
-  const chosen = close.slice(0, maxFindings).map(({ candidate: { file, text } }) => `${file}${text}`);
+  // Wrong values are told beside the figures that contain them.
+  const doubts = judged ? [] : rated.filter(({ candidate, named, about }) => candidate.kind === doubtful && named > 0 && about > 0);
+  const others = judged ? rated : rated.filter(({ candidate }) => candidate.kind !== doubtful);
+  const best = others[0]?.score ?? 0;
+  const close = judged ? onePerKind(rated.filter(({ about }) => about > 0)) : others.filter(({ score }) => score > best - columnScore);
+  const chosen = [...doubts, ...close].slice(0, maxFindings).map(({ candidate: { file, text } }) => `${file}${text}`);
   if (chosen.length === 0 && !isInterrogative(words[0] ?? '') && !question.endsWith('?')) return [];
   if (chosen.length === 0) {
     const none = topics.length > 0 && topics.every(({ kinds }) => kinds === qualityKinds) ? nothingOdd : noRule;

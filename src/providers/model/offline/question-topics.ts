@@ -7,7 +7,7 @@ export type Topic = { words: RegExp; kinds: ReadonlySet<string>; judges?: true; 
 const set = (list: string) => new Set(list.split(' '));
 /** Findings that question the data. */
 export const qualityKinds: ReadonlySet<string> = set(
-  'outlier weight without_bad out_of_range negative far_date stuck gaps grid_gaps bounds left_out not_numbers relation_broken duplicate_rows duplicate_keys near_duplicates repeated_times repeated_values misspelt spelling mixed_dates mixed_units mixed_styles balance_broken counter_falls data_problem order span_backwards day_first month_first formulas zeros group_odd join_repeats join_only few_rows number_gaps addresses missing_rows',
+  'factor_error outlier weight without_bad out_of_range negative far_date stuck gaps grid_gaps bounds left_out not_numbers relation_broken duplicate_rows duplicate_keys near_duplicates repeated_times repeated_values misspelt spelling mixed_dates mixed_units mixed_styles balance_broken counter_falls data_problem order span_backwards day_first month_first formulas zeros group_odd join_repeats join_only few_rows number_gaps addresses missing_rows',
 );
 
 const topics: readonly Topic[] = [
@@ -23,17 +23,19 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:total|totals|altogether|overall|sum|sums|much|insgesamt|gesamt\p{L}{0,8}|summe|wieviel|worth)$/u,
-    kinds: set('join_converted sums total unit_figures mixed_units join_difference join_product planned dues_open dues_total'),
+    kinds: set('join_converted sums total unit_figures mixed_units join_difference join_product planned dues_open dues_total factor_error'),
   },
   {
     words:
       /^(?:most|more|sells?|sold|better|worse|largest|biggest|highest|best|top|leading|leads?|least|lowest|smallest|worst|fewest|strongest|weakest|cheapest|longest|meisten?|größte\p{L}?|höchste\p{L}?|beste\p{L}?|wenigsten|niedrigste\p{L}?|kleinste\p{L}?)$/u,
-    kinds: set('join_converted group rank ratio trend join_groups leaders unit_figures level durations ratings column_means row_means'),
+    kinds: set(
+      'factor_error join_converted group rank ratio trend join_groups leaders unit_figures level durations ratings column_means row_means',
+    ),
   },
   {
     words:
       /^(?:grow|grows|growth|grew|shrink|shrinks|rise|rises|rising|rose|fall|falls|falling|fell|increase\p{L}?|decrease\p{L}?|decline\p{L}?|trends?|develop\p{L}{0,6}|changed?|changes|steig\p{L}{0,4}|fällt|fallen|sink\p{L}{0,4}|entwick\p{L}{0,6}|wächst|wachs\p{L}{0,4})$/u,
-    kinds: set('growth growth_each trend period_growth period_each change counter level'),
+    kinds: set('factor_error growth growth_each trend period_growth period_each change counter level'),
   },
   {
     words:
@@ -55,7 +57,7 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:spend|spent|spending|cost|costs|costing|earn|earned|earnings|amount|amounts|ausgegeben|kostet\p{L}?|kosten)$/u,
-    kinds: set('join_converted sums unit_figures mixed_units join_product join_difference group'),
+    kinds: set('factor_error join_converted sums unit_figures mixed_units join_product join_difference group'),
   },
   {
     words: /^(?:euros?|eur|dollars?|usd|pounds?|gbp|francs?|chf|currency|currencies|währung\p{L}{0,2})$/u,
@@ -67,7 +69,7 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:use|uses|used|usage|consume|consumed|consumption|verbrauch\p{L}{0,2}|verbraucht)$/u,
-    kinds: set('counter sums group unit_figures'),
+    kinds: set('factor_error counter sums group unit_figures'),
   },
   {
     words: /^(?:satisf\p{L}{0,8}|happy|content|rated?|ratings?|scores?|zufrieden\p{L}{0,5}|bewert\p{L}{0,5})$/u,
@@ -150,7 +152,7 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:per|rate|rates|ratio|turns?|convert|converts|conversion|share|percentage)$/,
-    kinds: set('ratio join_groups rate group'),
+    kinds: set('factor_error ratio join_groups rate group'),
     weak: true,
   },
   { words: /^(?:reorder|stock|restock|nachbestell\p{L}{0,3})$/u, kinds: set('stock') },

@@ -15,6 +15,7 @@ import { currencyFindings } from './currency.ts';
 import { namedFindings } from './dates.ts';
 import { dueFindings } from './due-dates.ts';
 import { timeFindings } from './event-times.ts';
+import { factorErrors } from './factor-errors.ts';
 import { fewRowsFindings } from './few-rows.ts';
 import { flowFindings } from './flows.ts';
 import { gridFindings } from './grid.ts';
@@ -60,13 +61,15 @@ export function findingsOf(
   const own = new Set(all.plans.filter(({ name }) => !inherited.includes(name)));
   const relations = relationFindings(all);
   const repeatedAreOut = basis?.leftOut.some(({ kind }) => kind === 'duplicates') ?? false;
+  const factors = factorErrors(table);
   return [
     ...basisFindings(basis, all, table),
     ...rankFindings(table, profile),
     ...periodRowFindings(table),
     ...matrixFindings(table),
     ...namedFindings(all),
-    ...ratioFindings(table, bounds.ratio),
+    ...factors.findings,
+    ...ratioFindings(table, bounds.ratio).map(({ kind, text }) => ({ kind, text: `${text}${asWritten(text, factors.columns)}` })),
     ...pairFindings(table),
     ...gridFindings(all),
     ...marginFindings(table),
@@ -101,4 +104,10 @@ export function findingsOf(
 
 function inMemory({ rows, survey }: TableInMemory): ColumnsInMemory {
   return new ColumnsInMemory(rows, survey.columns);
+}
+
+/** A note for figures that contain values which are probably wrong. */
+function asWritten(text: string, columns: readonly string[]): string {
+  const named = columns.filter((name) => text.includes(name));
+  return named.length === 0 ? '' : ` These figures contain the probably wrong values of ${named.join(' and ')} as written.`;
 }

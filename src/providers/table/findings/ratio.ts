@@ -11,7 +11,7 @@ import type { Finding } from '../table-profile.ts';
 export type Ratio = { of: string; per: string };
 
 const words = (list: string) => new Set(list.split(' '));
-const money = words(
+export const money = words(
   'raised given donated price preis rent miete kaltmiete warmmiete cost costs kosten revenue umsatz sales turnover amount betrag spend spent ausgaben einnahmen fare fee eur usd gbp chf euro erlös income donation budget',
 );
 const sizes = words('sqm qm m2 area fläche wohnfläche size_sqm hectares hectare ha acres sqft sq');
