@@ -50,3 +50,9 @@ test('wide ratios, a large row with a large neighbour, and odd values without a 
   assert.deepEqual(await textsOf(bulk, 'factor_error'), []);
   assert.deepEqual(await textsOf(fuel({ 4: 430 }), 'factor_error'), []);
 });
+
+test('a column that does not follow the other, such as quantity and unit price, shows no factor error', async () => {
+  const orders = Array.from({ length: 30 }, (_, i) => `W${i},Kitchen,${i === 7 ? 300 : 1 + ((i * 5) % 4)},${20 + ((i * 7) % 30)}`);
+  for (const column of ['unit_price_eur', 'weight'])
+    assert.deepEqual(await textsOf(`order,category,quantity,${column}\n${orders.join('\n')}\n`, 'factor_error'), []);
+});

@@ -8,6 +8,7 @@ import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { exact, round } from '../figure-text.ts';
 import { quantile } from '../number-column.ts';
 import { currencyOf } from '../number-format.ts';
+import { isPrice } from '../plan-figures.ts';
 import type { Finding } from '../table-profile.ts';
 import { money } from './ratio.ts';
 import { duplicateRows } from './rows.ts';
@@ -22,6 +23,7 @@ const minRows = 8;
 const maxWrong = 0.15;
 /** By how much a value must be above all others of its group. */
 const beyond = 1.5;
+const minCorrelation = 0.6;
 const shown = 8;
 const maxFindings = 2;
 
@@ -54,11 +56,16 @@ function findErrors(table: ColumnsInMemory): { wrong: Wrong[]; grouping: ColumnP
   if (plans.length < 2 || table.count < minRows) return [];
   const rows = countedRows(table);
   const groupings = table.plans
-    .filter(({ reads, type, values }) => reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct <= maxGroups)
+    .filter(
+      ({ reads, type, values, filled }) =>
+        reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct <= Math.min(maxGroups, filled / 3),
+    )
     .slice(0, maxGroupings);
   return plans.flatMap((plan) => {
     for (const beside of plans) {
       if (beside === plan) continue;
+      // A price says nothing about the quantity.
+      if ([plan, beside].some(({ name, role }) => role === 'rate' && isPrice(name))) continue;
       for (const grouping of [...groupings, undefined]) {
         const groups: [string, number[]][] = grouping === undefined ? [['', rows]] : rowsByValue(table, grouping, rows);
         const wrong = groups.flatMap(([name, own]) =>
@@ -83,9 +90,19 @@ function wrongIn(table: ColumnsInMemory, plan: ColumnPlan, beside: ColumnPlan, r
     const odd = known.filter((at) => !isUsual(at));
     if (odd.length === 0 || odd.length > known.length * maxWrong || rest.length < minRows - 1) continue;
     const found = odd.map((at): Wrong => ({ plan, beside, at, factor: ratio(at) > middle ? size : 1 / size, rest, group }));
-    if (found.every((wrong) => fits(wrong, ratio, own, other))) return found;
+    if (risesWith(rest, own, other) && found.every((wrong) => fits(wrong, ratio, own, other))) return found;
   }
   return [];
+}
+
+/** Whether one column follows the other, in the logarithms. */
+function risesWith(rows: readonly number[], own: Float64Array, other: Float64Array): boolean {
+  const pairs = rows.map((at) => [Math.log(own[at]!), Math.log(other[at]!)] as const);
+  const mean = (i: 0 | 1) => pairs.reduce((sum, pair) => sum + pair[i], 0) / pairs.length;
+  const [mx, my] = [mean(0), mean(1)];
+  const sum = (of: (x: number, y: number) => number) => pairs.reduce((total, [x, y]) => total + of(x - mx, y - my), 0);
+  const [xx, yy, xy] = [sum((x) => x * x), sum((_, y) => y * y), sum((x, y) => x * y)];
+  return xx > 0 && yy > 0 && xy / Math.sqrt(xx * yy) >= minCorrelation;
 }
 
 /** Whether the corrected value is usual in its ratio and by itself, the written one is not, and the other column is usual. */
