@@ -10,6 +10,7 @@ import { asksCoverage, coverageLines } from './coverage.ts';
 import { countOf, safe } from './figure.ts';
 import { findingsWithKinds } from './findings.ts';
 import { readTokens } from './prompt-tokens.ts';
+import { statusFigures, withItsMeasure } from './question-measures.ts';
 import { qualityKinds, topicsOf } from './question-topics.ts';
 import { isInterrogative, questionsIn } from './questions.ts';
 import type { Answer } from './report.ts';
@@ -49,7 +50,8 @@ export function questionAnswers(task: string, tables: readonly TableProfile[], j
       .filter(({ kind, lower }) => (kind === 'word' || kind === 'quoted') && !files.has(lower))
       .map(({ lower }) => lower);
     const covered = asksCoverage(words) ? coverageLines(filled) : [];
-    return covered.length > 0 ? [answerOf(question, covered)] : answer(question, words, candidates);
+    const exact = covered.length > 0 ? covered : statusFigures(words, filled);
+    return exact.length > 0 ? [answerOf(question, exact)] : answer(question, words, withItsMeasure(words, candidates, filled));
   });
 }
 

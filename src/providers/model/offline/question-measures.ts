@@ -1,0 +1,115 @@
+/** What a question asks for beside its topic: rows of one status, a measure, or a quotient. A finding on another measure is no answer to it. */
+import { nameTokens } from '../../table/column-role.ts';
+import type { ColumnProfile, Finding, TableProfile } from '../../table/table-profile.ts';
+import { columnFor } from './column-synonyms.ts';
+import { addsUp, countOf, exact, groupedRows, mainMeasure, measures, percent, safe } from './figure.ts';
+
+const set = (list: string) => new Set(list.split(' '));
+const amountWords = set('much many share percentage number count often viel viele wieviel wieviele anteil anzahl');
+const negations = set('not no never without nicht nie kein keine ohne');
+const moneyWords = set('revenue turnover earn earned earnings income sales umsatz einnahmen ingresos ventas');
+const useWords = set('use uses used usage consume consumed consumption verbrauch verbraucht verbrauchen');
+const useNames = set('verbrauch consumption usage consumo consommation kwh used use');
+const perWords = set('per je pro por par');
+const units = set('kg kilo kilos kilogram km kilometre kilometer mile kwh mwh litre liter gallon hour stunde m2 sqm tonne ton');
+const agreeWords = set('agree agrees match matches tally stimmt stimmen übereinstimmen');
+const episodeWords = set('episode episodes');
+const itemWords = set('article articles product products item items artikel produkt produkte producto productos produit produits');
+const itemNames = set('sku article artikel product produkt producto produit item name title description bezeichnung');
+const agreeKinds = set('relation relation_broken total balance balance_broken join_values join_difference');
+/** Findings on the figures of one measure. */
+const measureKinds = set('group sums trend growth growth_each leaders rank by_weekday');
+const mostMeasures = 3;
+
+type Candidate = Finding & { columns: readonly ColumnProfile[] };
+
+/** The rows with a status that the question names ("How much was refunded?"), and their amounts. Empty if it names none. */
+export function statusFigures(words: readonly string[], tables: readonly TableProfile[]): string[] {
+  if (!words.some((word) => amountWords.has(word)) || words.some((word) => negations.has(word))) return [];
+  const stems = new Set(words.filter((word) => word.length >= 6).map(stem));
+  return tables.flatMap((table) =>
+    table.groups
+      .filter(({ is_status: isStatus }) => isStatus === true)
+      .flatMap((group) =>
+        group.values
+          .filter(({ value }) => value.length >= 5 && stems.has(stem(value.toLowerCase())))
+          .map(({ value, rows, figures }) => {
+            const whole = groupedRows(table, group);
+            const sums = measures(table)
+              .filter((column) => addsUp(column) && figures[column.name] !== undefined)
+              .toSorted((a, b) => Number(b === mainMeasure(table)) - Number(a === mainMeasure(table)))
+              .slice(0, mostMeasures)
+              .map(({ name }) => `${safe(name)} adds up to ${exact(figures[name]!.sum)}`);
+            const file = tables.length > 1 ? `${safe(table.name)}: ` : '';
+            return `${file}${safe(group.by)} is ${safe(value)} in ${countOf(rows, 'row')} of ${exact(whole)} (${percent(rows, whole)})${sums.length === 0 ? '' : `; in them ${sums.join(', ')}`}.`;
+          }),
+      ),
+  );
+}
+
+/** The findings that may answer the question, as far as its measure tells. */
+export function withItsMeasure<Each extends Candidate>(
+  words: readonly string[],
+  candidates: readonly Each[],
+  tables: readonly TableProfile[],
+): Each[] {
+  if (words.some((word) => agreeWords.has(word))) return candidates.filter(({ kind }) => agreeKinds.has(kind));
+  const all = tables.flatMap(measures);
+  if (words.some((word, i) => perWords.has(word) && isQuantityWord(words[i + 1] ?? '', all)))
+    return candidates.filter(({ kind }) => kind === 'ratio' || !measureKinds.has(kind));
+  if (words.some((word) => itemWords.has(word))) {
+    const own = candidates.filter((each) => isByItem(each));
+    if (own.length > 0) return own;
+  }
+  const noTrend = words.some((word) => episodeWords.has(word));
+  const wanted = measuresAsked(words, tables);
+  const groupsOf = groupsNamedIn(words);
+  return candidates.filter(({ kind, text, columns }) => {
+    const groups = groupsOf(columns);
+    if (kind === 'group' && groups.length > 0 && !groups.some((name) => text.includes(safe(name)))) return false;
+    if (noTrend && kind === 'trend') return false;
+    if (wanted.size === 0 || !measureKinds.has(kind)) return true;
+    const named = all.filter(({ name }) => text.includes(safe(name)));
+    return named.some(({ name }) => wanted.has(name));
+  });
+}
+
+/** The names of the text columns that a question names, for each set of columns once. */
+function groupsNamedIn(words: readonly string[]) {
+  const known = new Map<readonly ColumnProfile[], readonly string[]>();
+  const long = words.filter((word) => word.length > 2);
+  return (columns: readonly ColumnProfile[]): readonly string[] => {
+    const found =
+      known.get(columns) ??
+      long.map((word) => columnFor(word, columns)).flatMap((column) => (column?.type === 'text' ? [column.name] : []));
+    known.set(columns, found);
+    return found;
+  };
+}
+
+/** "By sku, …" of the lines of orders. */
+function isByItem({ kind, text, columns }: Candidate): boolean {
+  const items = columns.filter(({ name }) => nameTokens(name).length > 0 && nameTokens(name).every((token) => itemNames.has(token)));
+  return kind === 'group' && items.some(({ name }) => text.startsWith(`By ${safe(name)},`) || text.includes(` by ${safe(name)}:`));
+}
+
+/** "per kilo": a unit, or a column of numbers. */
+function isQuantityWord(word: string, columns: readonly ColumnProfile[]): boolean {
+  return units.has(word) || (word.length > 2 && columnFor(word, columns) !== undefined);
+}
+
+/** The names of the columns that words for money or for use mean; empty if the tables have none or more than one. */
+function measuresAsked(words: readonly string[], tables: readonly TableProfile[]): ReadonlySet<string> {
+  if (words.some((word) => useWords.has(word))) {
+    const used = tables.flatMap(measures).filter(({ name }) => nameTokens(name).some((token) => useNames.has(token)));
+    if (used.length === 1) return new Set([used[0]!.name]);
+  }
+  if (!words.some((word) => moneyWords.has(word))) return new Set();
+  const computed = tables.flatMap(measures).filter(({ derived }) => derived === true);
+  return new Set(computed.length === 1 ? [computed[0]!.name] : []);
+}
+
+/** "refunds" and "refunded", "cancelled" and "cancelling". */
+function stem(word: string): string {
+  return word.replace(/(?:ing|ed|es|s|e)$/, '');
+}
