@@ -208,9 +208,9 @@ function reversed(accounts: readonly Account[], { paid }: Dues, { paid: name }: 
 }
 
 function reversal(bookings: readonly number[], numbers: Float64Array): [number, number] | null {
+  const byAmount = new Map(bookings.toReversed().map((at) => [numbers[at]!, at]));
   for (const back of bookings) {
-    if (!(numbers[back]! < 0)) continue;
-    const first = bookings.find((at) => numbers[at] === -numbers[back]!);
+    const first = numbers[back]! < 0 ? byAmount.get(-numbers[back]!) : undefined;
     if (first !== undefined) return [first, back];
   }
   return null;

@@ -21,8 +21,9 @@ type Row = number;
 
 export function punctualityFindings(table: ColumnsInMemory): Finding[] {
   const dates = table.plans.filter(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt);
-  const repeated = duplicateRows(table).map(([again]) => again);
-  const once = [...table.rows.cells.keys()].filter((at) => !repeated.includes(at));
+  const repeated = duplicateRows(table).map(([later]) => later);
+  const again = new Set(repeated);
+  const once = [...table.rows.cells.keys()].filter((at) => !again.has(at));
   const { due, done } = dueAndDone(dates);
   const ended = done ?? dates.find(isDone);
   return [
@@ -42,7 +43,8 @@ function shares(table: ColumnsInMemory, { due, done, dates, once, repeated }: Da
     return before.length > 0 && before.length <= Math.max(1, both.length * maxImpossible) ? [{ plan, before }] : [];
   })[0];
   const impossible = earlier?.before ?? [];
-  const rows = both.filter((row) => !impossible.includes(row));
+  const isImpossible = new Set(impossible);
+  const rows = both.filter((row) => !isImpossible.has(row));
   if (rows.length < minRows) return [];
   const daysLate = (row: Row) => Math.floor(at[row]! / dayMs) - Math.floor(by[row]! / dayMs);
   const isLate = (row: Row) => daysLate(row) > 0;
