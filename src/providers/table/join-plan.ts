@@ -3,9 +3,9 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
 import { countOf, exact, listed, percent, shareOf } from './figure-text.ts';
-
 import { budgetFindings, isBudget, type Planned } from './join-budget.ts';
 import { labelOf, mainOf, quantities, type Side, sums, written } from './join-side.ts';
+import { isPartOfYear } from './period-columns.ts';
 import { isQuantity } from './plan-figures.ts';
 import type { Finding } from './table-profile.ts';
 
@@ -27,7 +27,7 @@ function unclearOf(side: Side): ColumnPlan | undefined {
 /** A budget minus a figure that needs two other tables: hours × rate by project. */
 export function planAndProduct(a: Side, figures: ReadonlyMap<string, number>, name: string): Finding[] {
   const plan = mainOf(a);
-  if (plan === undefined || !isPlan(a, plan) || isQuantity(plan.name)) return [];
+  if (plan === undefined || !isPlan(a, plan) || isQuantity(plan.name) || isPartOfYear(plan, a.table.plans)) return [];
   const rows = [...sums(a, plan)].map(([key, value]) => {
     const at = a.rows.get(key)![0]!;
     const spent = clean(figures.get(key) ?? 0);
@@ -55,6 +55,8 @@ export function planAndProduct(a: Side, figures: ReadonlyMap<string, number>, na
 function planPair(a: Side, b: Side): { planned: Planned; actual: Planned } | null {
   const [x, y] = [mainOf(a) ?? unclearOf(a), mainOf(b) ?? unclearOf(b)];
   if (x === undefined || y === undefined) return null;
+  // A month's budget is not that of all rows of the other table.
+  if (isPartOfYear(x, a.table.plans) || isPartOfYear(y, b.table.plans)) return null;
   // Beside a budget, amounts whose name tells nothing are what was spent.
   if ((x.role === 'unclear' || y.role === 'unclear') && isBudget({ side: a, plan: x }) === isBudget({ side: b, plan: y })) return null;
   const first = isPlan(a, x) ? { side: a, plan: x } : isPlan(b, y) ? { side: b, plan: y } : null;

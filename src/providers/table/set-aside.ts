@@ -1,7 +1,7 @@
 /** Rows of a file that are not records: totals, repeated headers, comments, rows without a value. They are left out of all figures, and named. */
 import { type Cell, cellText, isMissing } from './cell.ts';
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
-import { exact, listed, rowList } from './figure-text.ts';
+import { countOf, exact, listed, rowList } from './figure-text.ts';
 import type { Rows } from './rows.ts';
 import { combinedSums, groupSums, near } from './summed-rows.ts';
 
@@ -23,6 +23,7 @@ const maxPhraseWords = 5;
 const maxLabelColumns = 6;
 const rowsNamed = 6;
 const maxDescribed = 40;
+const wrongShown = 6;
 
 /** The kind of a row that is not a record, from the row alone; null for a record. */
 export function excludedRowKind(cells: readonly Cell[], names: readonly string[]): ExcludedRowKind | null {
@@ -209,22 +210,30 @@ function describe(
   if (kind === 'aggregate') return `${head}.`;
   const right: string[] = [];
   const wrong: string[] = [];
+  const unsure: string[] = [];
   const partial = earlier > 0 && /sub|zwischen/i.test(label);
   for (const [i, { name, role }] of numeric.entries()) {
     const value = values[i]!;
     if (Number.isNaN(value) || (role !== 'measure' && role !== 'unclear')) continue;
     if (near(value, above[i]!) || near(value, block[i]!)) right.push(`${name} ${exact(value)}`);
-    else if (role === 'measure') {
+    else {
       const sum = clean(kind === 'phrase' || partial ? block[i]! : above[i]!);
-      wrong.push(`${name} is written as ${exact(value)} but the rows add up to ${exact(sum)} (difference ${exact(clean(value - sum))})`);
+      (role === 'measure' ? wrong : unsure).push(
+        `${name} is written as ${exact(value)} but the rows add up to ${exact(sum)} (difference ${exact(clean(value - sum))})`,
+      );
     }
   }
+  // Most columns are added up, so the others are expected to be.
+  if (right.length > unsure.length) wrong.push(...unsure);
   const agrees = right.length > 0 ? `; it agrees with the sum of its rows (${listed(right, 4)})` : '';
   const computed =
     right.length + wrong.length === 0 && values.every((value) => Number.isNaN(value))
       ? '; its figures are formulas, which are not computed'
       : '';
-  const differs = wrong.length > 0 ? `; it does not agree with the rows: ${wrong.slice(0, 4).join('; ')}` : '';
+  const differs =
+    wrong.length > 0
+      ? `; it does not agree with the rows: ${wrong.slice(0, wrongShown).join('; ')}${wrong.length > wrongShown ? `; and in ${countOf(wrong.length - wrongShown, 'more column')}` : ''}`
+      : '';
   return `${head}${agrees}${differs}${computed}.`;
 }
 

@@ -3,6 +3,7 @@ import type { Cell } from './cell.ts';
 import { ColumnEvidence, type ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import type { NumberStyle } from './number-format.ts';
+import { rolesOfSeries } from './period-columns.ts';
 import { isQuantity } from './plan-figures.ts';
 import type { TableSource } from './table-source.ts';
 
@@ -57,7 +58,7 @@ export class Surveying {
     while (columns.length < Math.min(names.length, maxProfiledColumns)) columns.push(new ColumnEvidence(1));
     const fileStyle = majorityStyle(columns, delimiter);
     const warnings: string[] = [];
-    const plans = asAmounts(columns.map((column, index) => column.decide(names[index]!, index, fileStyle, warnings)));
+    const plans = rolesOfSeries(asAmounts(columns.map((column, index) => column.decide(names[index]!, index, fileStyle, warnings))));
     if (names.length > maxProfiledColumns)
       warnings.push(`The table has ${names.length} columns; only the first ${maxProfiledColumns} are profiled.`);
     return { rows: this.rows, columnCount: names.length, ragged: this.ragged, columns: plans, warnings };

@@ -4,8 +4,8 @@ import { has, nameTokens } from '../column-role.ts';
 import { amounts, totals } from '../column-words.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { countOf, exact, percent } from '../figure-text.ts';
+import { periodColumnsOf } from '../period-columns.ts';
 import type { Finding } from '../table-profile.ts';
-import { isPeriod } from './rank.ts';
 
 const maxColumns = 40;
 
@@ -39,7 +39,8 @@ function marks(table: ColumnsInMemory): Finding[] {
 
 function sums(table: ColumnsInMemory): Finding[] {
   const plans = table.quantities();
-  if (plans.length < 3 || plans.length > maxColumns || table.count < 2 || !plans.every(isKind)) return [];
+  if (plans.length < 3 || plans.length > maxColumns || table.count < 2 || !plans.every(isKind) || periodColumnsOf(plans).length > 0)
+    return [];
   const each = plans
     .map((plan) => ({
       name: plan.name,
@@ -64,13 +65,5 @@ function isKind({ name, role, type, min, units }: ColumnPlan): boolean {
   const tokens = nameTokens(name);
   // "strings, translated, translators" count different things; "roll, pretzel, cake" are kinds of one.
   if (/(?:s|ed)$/.test(tokens.at(-1) ?? '')) return false;
-  return (
-    role === 'measure' &&
-    type === 'integer' &&
-    min >= 0 &&
-    units.size === 0 &&
-    !isPeriod(name) &&
-    !has(tokens, amounts) &&
-    !has(tokens, totals)
-  );
+  return role === 'measure' && type === 'integer' && min >= 0 && units.size === 0 && !has(tokens, amounts) && !has(tokens, totals);
 }

@@ -2,15 +2,16 @@
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { exact, listed } from '../figure-text.ts';
 import { quantile } from '../number-column.ts';
+import { periodColumnsOf } from '../period-columns.ts';
 import type { Finding } from '../table-profile.ts';
-import { isPeriod, signed } from './rank.ts';
+import { signed } from './rank.ts';
 
 const maxRows = 12;
 const minForOdd = 5;
 const oddTimes = 3;
 
 export function periodRowFindings(table: ColumnsInMemory): Finding[] {
-  const plans = table.quantities().filter(({ name, units }) => isPeriod(name) && units.size < 2);
+  const plans = periodColumnsOf(table.plans).filter(({ reads, units }) => reads === 'number' && units.size < 2);
   if (plans.length < 3 || table.labelPlan === undefined || table.count > 500) return [];
   const rows = [...table.rows.cells.keys()].map((at) => ({
     name: table.label(at),

@@ -1,8 +1,8 @@
 /** The largest and smallest rows and columns: rows by name, columns that are periods, means across columns. */
 import { nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
-import { monthOfName, parseDate } from '../date-format.ts';
 import { exact, listed, percent, round } from '../figure-text.ts';
+import { periodColumnsOf } from '../period-columns.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 import { isRatingName } from './ratings.ts';
 
@@ -17,14 +17,14 @@ export function rankFindings(table: ColumnsInMemory, profile: TableProfile): Fin
 function namedRows(table: ColumnsInMemory, profile: TableProfile): Finding[] {
   const label = table.labelPlan;
   if (table.count < 3 || label === undefined) return [];
-  const periods = table.quantities().filter(({ name }) => isPeriod(name)).length >= 3;
+  const periods = periodColumnsOf(table.quantities());
   const plans = table.quantities().filter(
-    ({ units, values, name }) =>
+    (plan) =>
       // For period columns the sums by row and by column are more useful.
-      !(periods && isPeriod(name)) &&
-      units.size < 2 &&
-      values.distinct > 2 &&
-      profile.columns.some((column) => column.name === name && column.numbers !== undefined),
+      !(periods.length >= 3 && periods.includes(plan)) &&
+      plan.units.size < 2 &&
+      plan.values.distinct > 2 &&
+      profile.columns.some((column) => column.name === plan.name && column.numbers !== undefined),
   );
   return plans.slice(0, maxColumns).flatMap((plan) => {
     const numbers = table.numbers(plan);
@@ -55,15 +55,18 @@ function namedRows(table: ColumnsInMemory, profile: TableProfile): Finding[] {
 
 /** Columns called Jan, Feb … or 2021, 2022 …: the largest one, and the change from the first to the last. */
 function periodColumns(table: ColumnsInMemory): Finding[] {
-  const plans = table.quantities().filter(({ name, units }) => isPeriod(name) && units.size < 2);
+  const periods = periodColumnsOf(table.plans).filter(({ type }) => type !== 'empty');
+  const plans = periods.filter(({ reads, units }) => reads === 'number' && units.size < 2);
+  const unread = periods.filter((plan) => !plans.includes(plan)).map(({ name }) => name);
+  const without = unread.length === 0 ? '' : ` without ${listed(unread, rowsNamed)} (not read as numbers of one unit)`;
   const years = plans.length === 2 && plans.every(({ name }) => /^(?:19|20)\d\d$/.test(name.trim()));
   if ((plans.length < 3 && !years) || table.count < 2) return [];
   const sums = plans.map((plan) => ({
     name: plan.name,
     sum: clean(table.numbers(plan).reduce((total, value) => total + (Number.isNaN(value) ? 0 : value), 0)),
   }));
-  const lacking = (name: string) => table.count - plans.find((plan) => plan.name === name)!.filled;
-  // A column with missing values is not ranked.
+  const lacking = (name: string) => table.numbers(plans.find((plan) => plan.name === name)!).filter(Number.isNaN).length;
+  // A column with values that are missing or no numbers is not ranked.
   const whole = sums.filter(({ name }) => lacking(name) === 0);
   const ranked = (whole.length >= 2 ? whole : sums).toSorted((a, b) => b.sum - a.sum);
   const [first, last] = [sums[0]!, sums.at(-1)!];
@@ -74,7 +77,7 @@ function periodColumns(table: ColumnsInMemory): Finding[] {
   const findings: Finding[] = [
     {
       kind: 'period_columns',
-      text: `The columns ${first.name} to ${last.name} are periods: ${ranked[0]!.name} has the largest sum (${exact(ranked[0]!.sum)}), ${ranked.at(-1)!.name} the smallest (${exact(ranked.at(-1)!.sum)})${change}. All of them together are ${exact(clean(sums.reduce((total, { sum }) => total + sum, 0)))}.${sums.length <= 24 ? ` Sums: ${sums.map(({ name, sum }) => `${name} ${exact(sum)}${lacking(name) > 0 ? ` (${exact(lacking(name))} missing)` : ''}`).join(', ')}.` : ''}`,
+      text: `The columns ${first.name} to ${last.name} are periods: ${without === '' ? '' : `${without.trim()}, `}${ranked[0]!.name} has the largest sum (${exact(ranked[0]!.sum)}), ${ranked.at(-1)!.name} the smallest (${exact(ranked.at(-1)!.sum)})${change}. All of them together are ${exact(clean(sums.reduce((total, { sum }) => total + sum, 0)))}.${sums.length <= 24 ? ` Sums: ${sums.map(({ name, sum }) => `${name} ${exact(sum)}${lacking(name) > 0 ? ` (${exact(lacking(name))} without a number)` : ''}`).join(', ')}.` : ''}`,
     },
   ];
   const label = table.labelPlan;
@@ -86,7 +89,7 @@ function periodColumns(table: ColumnsInMemory): Finding[] {
     const order = rows.toSorted((a, b) => b.sum - a.sum);
     findings.push({
       kind: 'period_rows',
-      text: `Over ${first.name} to ${last.name}, ${table.label(order[0]!.at)} has the largest sum (${exact(order[0]!.sum)}), ${table.label(order.at(-1)!.at)} the smallest (${exact(order.at(-1)!.sum)}).${
+      text: `Over ${first.name} to ${last.name}${without}, ${table.label(order[0]!.at)} has the largest sum (${exact(order[0]!.sum)}), ${table.label(order.at(-1)!.at)} the smallest (${exact(order.at(-1)!.sum)}).${
         order.length > 2
           ? ` In order: ${order
               .slice(0, rowsNamed)
@@ -113,7 +116,8 @@ function periodColumns(table: ColumnsInMemory): Finding[] {
 
 /** Marks, answers on one scale: the means of the columns, and the rows with the highest and the lowest mean. */
 function acrossColumns(table: ColumnsInMemory): Finding[] {
-  const plans = table.quantities().filter(({ name, units }) => units.size < 2 && !isPeriod(name));
+  const periods = periodColumnsOf(table.plans);
+  const plans = table.quantities().filter((plan) => plan.units.size < 2 && !periods.includes(plan));
   const beyond = plans.flatMap((plan) =>
     [...table.numbers(plan).entries()].flatMap(([at, value]) => (value > 100 && value <= 1000 ? [{ plan, at, value }] : [])),
   );
@@ -183,16 +187,6 @@ function acrossColumns(table: ColumnsInMemory): Finding[] {
         .join(', ')}${rows.length > rowsNamed ? ' and more' : ''}.${sums}`,
     },
   ];
-}
-
-export function isPeriod(name: string): boolean {
-  const text = name.trim();
-  if (/^(?:19|20)\d\d$/.test(text) || monthOfName(text) > 0) return true;
-  return (
-    /^[QWH]\d{1,2}$/i.test(text) ||
-    /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Mo|Di|Mi|Do|Fr|Sa|So)$/.test(text) ||
-    parseDate(text, 'day_first') !== null
-  );
 }
 
 function meanOf(numbers: Float64Array): number {
