@@ -19,7 +19,7 @@ import { groupTestFiles } from './test-groups.ts';
 import { ciReporters, terminalReporters } from './test-reporters.ts';
 
 /** Of a process, also where it hangs after its tests: an open socket or timer is a defect. */
-const processTimeoutMs = 900_000;
+const processTimeoutMs = 1_800_000;
 /** Two more than processors, because tests also wait; not many more: they start processes, and would measure the machine, not the code. */
 const processesAtOnce = Math.min(availableParallelism() + 2, 6);
 const memoryFolder = '/dev/shm';
