@@ -41,15 +41,19 @@ const maxVoidShare = 0.5;
 const minCounted = 3;
 const maxRepeatedShare = 0.2;
 
-/** Null if all rows and values count. `survey` surveys some of the rows again. */
+/**
+ * Null if all rows and values count. `survey` surveys some of the rows again.
+ *
+ * @param ofRepeated positions of entries whose record is left out as a duplicate; null for a table that is no list of a record
+ */
 export function basisOf(
   memory: TableInMemory,
-  inherited: readonly string[],
+  ofRepeated: readonly number[] | null,
   scales: readonly Scale[],
   survey: (rows: Rows) => Survey,
 ): Basis | null {
   const table = new ColumnsInMemory(memory.rows, memory.survey.columns);
-  const repeated = inherited.length > 0 ? [] : repeatedRows(table);
+  const repeated = ofRepeated ?? repeatedRows(table);
   const isRepeated = new Set(repeated);
   const status = voidRows(table, isRepeated);
   const values = impossible(table, scales);
@@ -69,7 +73,10 @@ export function basisOf(
         : [
             {
               kind: 'duplicates' as const,
-              what: `exact ${repeated.length === 1 ? 'duplicate' : 'duplicates'}`,
+              what:
+                ofRepeated === null
+                  ? `exact ${repeated.length === 1 ? 'duplicate' : 'duplicates'}`
+                  : `${repeated.length === 1 ? 'entry' : 'entries'} of exact duplicates of records`,
               count: repeated.length,
               rows: rowNumbers(repeated),
             },

@@ -13,8 +13,12 @@ export type JsonTable = {
   rows: Cell[][];
   /** Columns that entries inherit from the surrounding record. */
   inherited: string[];
+  /** The record that each entry belongs to: the path of the records' table and the number of the row in it, from 1. */
+  records: EntriesOf | null;
   notes: string[];
 };
+
+export type EntriesOf = { path: string; rows: number[] };
 
 const deepestPath = 6;
 const maxTables = 8;
@@ -33,7 +37,7 @@ export function tablesInJson(value: unknown): JsonTable[] | null {
     addTables(
       tables,
       path,
-      records.map((record) => ({ context: [], record })),
+      records.map((record) => ({ context: [], record, row: 0 })),
       notes,
       0,
     );
@@ -41,10 +45,11 @@ export function tablesInJson(value: unknown): JsonTable[] | null {
   return tables;
 }
 
-type Entry = { context: [string, Cell][]; record: unknown };
+/** `row`: of the surrounding record in its table, from 1; 0 without one. */
+type Entry = { context: [string, Cell][]; record: unknown; row: number };
 type List = { path: string; records: unknown[]; notes: string[] };
 
-function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: string[], depth: number): void {
+function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: string[], depth: number, above: string | null = null): void {
   const names: string[] = [];
   const positions = new Map<string, number>();
   const lists = new Map<string, Entry[]>();
@@ -86,7 +91,7 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
     for (const [name, list] of found) {
       let below = lists.get(name);
       if (below === undefined) lists.set(name, (below = []));
-      for (const each of list) below.push({ context: passedOn, record: each });
+      for (const each of list) below.push({ context: passedOn, record: each, row: rows.length });
     }
   }
   // Only other lists of the same name show whether an empty list is one of records.
@@ -99,6 +104,7 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
     path,
     names,
     rows,
+    records: above === null ? null : { path: above, rows: entries.map(({ row }) => row) },
     inherited: [...new Set(entries.flatMap(({ context }) => context.map(([name]) => name)))],
     notes: [
       ...notes,
@@ -112,7 +118,7 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
       inherited.length === 0
         ? []
         : [`${inherited.join(', ')} ${inherited.length === 1 ? 'is' : 'are'} of the record that the entry belongs to.`];
-    addTables(tables, path === '' ? name : `${path}.${name}`, below, about, depth + 1);
+    addTables(tables, path === '' ? name : `${path}.${name}`, below, about, depth + 1, path);
   }
 }
 

@@ -51,22 +51,28 @@ export async function profileTable(
   bounds?: Bounds,
 ): Promise<TableProfile> {
   const [main, ...others] = await openTables(open, name, signal);
-  const profile = await profileSource(main!.source, main!.path === '' ? name : `${name}: ${main!.path}`, signal, bounds);
-  for (const { path, source } of others) profile.nested.push(await profileSource(source, `${name}: ${path}`, signal, bounds));
-  if (others.length > 0) profile.remarks.push(...(await totalsOfLists(main!.source, others, signal)));
+  const repeated: RepeatedRows = new Map();
+  const profile = await profileSource(main!, main!.path === '' ? name : `${name}: ${main!.path}`, repeated, signal, bounds);
+  for (const table of others) profile.nested.push(await profileSource(table, `${name}: ${table.path}`, repeated, signal, bounds));
+  if (others.length > 0) profile.remarks.push(...(await totalsOfLists(main!, others, repeated, signal)));
   return profile;
 }
 
 /** Whether totals of the records equal the sums of their lists. */
-async function totalsOfLists(main: TableSource, lists: { path: string; source: TableSource }[], signal?: AbortSignal): Promise<Finding[]> {
-  const records = await readRows(main, signal);
-  if (records === null) return [];
-  const orders = new ColumnsInMemory(records.rows, records.survey.columns);
-  const findings: Finding[] = [];
-  for (const { path, source } of lists) {
+async function totalsOfLists(main: NamedSource, lists: NamedSource[], repeated: RepeatedRows, signal?: AbortSignal): Promise<Finding[]> {
+  const distinct = async ({ source }: NamedSource) => {
     const memory = await readRows(source, signal);
-    if (memory === null) continue;
-    const table = new ColumnsInMemory(memory.rows, memory.survey.columns);
+    if (memory === null) return null;
+    const { rows, survey } = basisIn(memory, source, [], repeated)?.distinct ?? memory;
+    return new ColumnsInMemory(rows, survey.columns);
+  };
+  const orders = await distinct(main);
+  if (orders === null) return [];
+  const findings: Finding[] = [];
+  for (const list of lists) {
+    const { path, source } = list;
+    const table = await distinct(list);
+    if (table === null) continue;
     const name = path.slice(path.lastIndexOf('.') + 1);
     const inherited = source.inherited ?? [];
     findings.push(
@@ -107,10 +113,19 @@ export async function readRows(source: TableSource, signal?: AbortSignal): Promi
   return { rows, survey, aside, totals: totals.map(({ text }) => text) };
 }
 
+type NamedSource = { path: string; source: TableSource };
+/** The numbers of the rows that are left out as duplicates, by the path of their table. */
+type RepeatedRows = Map<string, ReadonlySet<number>>;
 export type TableInMemory = { rows: Rows; survey: Survey; aside: Aside; totals: string[] };
 type Aside = Map<ExcludedRowKind, number[]>;
 
-async function profileSource(source: TableSource, name: string, signal?: AbortSignal, bounds?: Bounds): Promise<TableProfile> {
+async function profileSource(
+  { path, source }: NamedSource,
+  name: string,
+  repeated: RepeatedRows,
+  signal?: AbortSignal,
+  bounds?: Bounds,
+): Promise<TableProfile> {
   const memory = await readRows(source, signal);
   const aside: Aside = memory?.aside ?? new Map();
   const survey = memory?.survey ?? (await surveyTable(withoutAside(source, aside), signal));
@@ -144,7 +159,8 @@ async function profileSource(source: TableSource, name: string, signal?: AbortSi
     return profile;
   }
   const inherited = source.inherited ?? [];
-  const basis = basisIn(memory, source, bounds?.scales);
+  const basis = basisIn(memory, source, bounds?.scales, repeated);
+  repeated.set(path, new Set(basis?.leftOut.find(({ kind }) => kind === 'duplicates')?.rows));
   const counted = basis === null ? null : readingOf(basis.counted).result();
   const described =
     basis === null || counted === null
@@ -155,9 +171,31 @@ async function profileSource(source: TableSource, name: string, signal?: AbortSi
   return described;
 }
 
-/** The rows of a table in memory that count; null if all do. */
-export function basisIn(memory: TableInMemory, source: TableSource, scales: readonly Scale[] = []): Basis | null {
-  return basisOf(memory, source.inherited ?? [], scales, (some) => surveyRows(source, some));
+/** The rows of a table in memory that count; null if all do. `repeated`: of the tables that were read before. */
+export function basisIn(
+  memory: TableInMemory,
+  source: TableSource,
+  scales: readonly Scale[] = [],
+  repeated: RepeatedRows = new Map(),
+): Basis | null {
+  const entries = source.inherited !== undefined && source.inherited.length > 0;
+  return basisOf(memory, entries ? repeatedEntries(memory.rows, source, repeated) : null, scales, (some) => surveyRows(source, some));
+}
+
+/** Positions of the entries of repeated records, if another record has the same entries. */
+function repeatedEntries({ cells, numbers }: Rows, { records }: TableSource, repeated: RepeatedRows): number[] {
+  const again = repeated.get(records?.path ?? '');
+  if (records === undefined || again === undefined || again.size === 0) return [];
+  const lists = new Map<number, number[]>();
+  for (const [at, number] of numbers.entries()) {
+    const record = records.rows[number - 1]!;
+    const list = lists.get(record);
+    if (list === undefined) lists.set(record, [at]);
+    else list.push(at);
+  }
+  const written = (list: readonly number[]) => JSON.stringify(list.map((at) => cells[at]));
+  const known = new Set([...lists].filter(([record]) => !again.has(record)).map(([, list]) => written(list)));
+  return [...lists].flatMap(([record, list]) => (again.has(record) && known.has(written(list)) ? list : []));
 }
 
 function readingOf({ rows, survey }: TableInMemory): Reading {

@@ -8,7 +8,7 @@ import { eachCsvRow, type UnclosedQuote } from './csv-rows.ts';
 import { columnNames, type Delimiter, detectDialect } from './dialect.ts';
 import { type Encoding, inspectText } from './encoding.ts';
 import { detectJsonShape, eachJsonRecord, wholeJson } from './json-records.ts';
-import { type JsonTable, tablesInJson } from './json-tables.ts';
+import { type EntriesOf, type JsonTable, tablesInJson } from './json-tables.ts';
 import { eachLine, maxLineChars } from './lines.ts';
 import { hasEvenRows } from './looks-like-table.ts';
 import { dataTable, isMarkdown, type MarkdownTable } from './markdown-tables.ts';
@@ -25,6 +25,8 @@ export type TableSource = {
   readonly sizeBytes: number;
   /** Columns that entries of a list inherit from the surrounding record. */
   readonly inherited?: readonly string[];
+  /** The records that entries of a list belong to. */
+  readonly records?: EntriesOf;
   /** Irregularities, as texts; readings add to it. */
   readonly notes: Set<string>;
   /** The columns' names; complete after the first reading. */
@@ -100,7 +102,7 @@ async function tableInMarkdown(source: Readable, encoding: Encoding, signal?: Ab
 /** A table that is already in memory. */
 function memoryTable(
   format: 'json' | 'markdown',
-  { names, rows, notes, inherited }: Omit<JsonTable, 'path' | 'inherited'> & Partial<JsonTable>,
+  { names, rows, notes, inherited, records }: Omit<JsonTable, 'path' | 'inherited' | 'records'> & Partial<JsonTable>,
   common: Common,
 ): TableSource {
   if (names.length > maxColumns)
@@ -113,6 +115,7 @@ function memoryTable(
     hasHeader: true,
     names,
     ...(inherited === undefined ? {} : { inherited }),
+    ...(records == null ? {} : { records }),
     ignoreQuotes() {},
     async eachRow(visit) {
       for (const [i, cells] of rows.entries()) visit(cells, i + 1);
