@@ -1,11 +1,12 @@
 /**
  * The rows that figures rest on: without exact repetitions of a row, without rows whose status says that they do not count (cancelled,
- * refunded, returned, test), and without values off the scale of their column.
+ * refunded, returned, test), and without values off the scale of their column or written for a failed reading.
  */
 import type { Cell } from './cell.ts';
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { ColumnsInMemory } from './columns-in-memory.ts';
+import { failedReadings } from './failed-readings.ts';
 import { duplicateRows } from './findings/rows.ts';
 import { isMoney, isQuantity } from './plan-figures.ts';
 import { productPlans } from './product-plans.ts';
@@ -141,8 +142,13 @@ type ImpossibleValues = { plan: ColumnPlan; what: string; rows: number[] };
 
 function impossible(table: ColumnsInMemory, scales: readonly Scale[]): ImpossibleValues[] {
   return table.quantities().flatMap((plan) => {
-    const found = impossibleValues(plan, table, scales);
-    return found === null ? [] : [{ plan, ...found }];
+    const failed = failedReadings(plan, table);
+    const off = impossibleValues(plan, table, scales);
+    const rest = off === null ? [] : off.rows.filter((at) => !failed.includes(at));
+    return [
+      ...(failed.length === 0 ? [] : [{ plan, what: 'that devices write for a failed reading', rows: failed }]),
+      ...(off === null || rest.length === 0 ? [] : [{ plan, what: off.what, rows: rest }]),
+    ];
   });
 }
 

@@ -77,3 +77,28 @@ test('a column that only the left out rows fill keeps its figures', async () => 
   assert.equal(numbersOf(profile, 'amount').sum, 345 - 32 - 37);
   assert.equal(numbersOf(profile, 'refunded_amount').sum, 69);
 });
+
+test('values that stand for a failed reading are left out of sums, days and hours, beside the figures of all rows', async () => {
+  const rows = Array.from({ length: 48 }, (_, hour) => {
+    const litres = hour === 7 || hour === 30 ? -999 : 20 + (hour % 5);
+    return `2025-06-0${1 + Math.floor(hour / 24)} ${String(hour % 24).padStart(2, '0')}:00,${litres}`;
+  });
+  const profile = await profileText(`zeit,durchfluss_liter\n${rows.join('\n')}\n`);
+  assert.deepEqual(profile.basis?.left_out, [
+    { kind: 'values', what: 'values of durchfluss_liter that devices write for a failed reading', count: 2, rows: [8, 31] },
+  ]);
+  const { sum, all } = numbersOf(profile, 'durchfluss_liter');
+  const kept = rows.map((row) => Number(row.split(',')[1])).filter((litres) => litres > 0);
+  assert.deepEqual(
+    [sum, all?.sum],
+    [kept.reduce((total, litres) => total + litres, 0), kept.reduce((total, litres) => total + litres, -1998)],
+  );
+  const days = profile.remarks.find(({ kind, text }) => kind === 'rows_by_day' && text.startsWith('durchfluss'));
+  assert.match(days!.text, /2025-06-01 50\d, 2025-06-02 50\d\.$/);
+  assert.ok(profile.remarks.some(({ text }) => text.startsWith('Outliers: durchfluss_liter is -999 in 2 rows (rows 8 and 31)')));
+});
+
+test('a refund of a usual amount is no failed reading', async () => {
+  const rows = Array.from({ length: 20 }, (_, i) => `R${i},${i === 4 ? -99 : i % 3 ? 99 : 98}`);
+  assert.equal((await profileText(`id,points\n${rows.join('\n')}\n`)).basis, undefined);
+});

@@ -1,6 +1,7 @@
 /** Findings from comparing the rows of a table in memory. Each finding can be checked against the file by hand. */
 import type { Basis } from '../basis.ts';
 import { ColumnsInMemory } from '../columns-in-memory.ts';
+import { failedReadingFindings } from '../failed-readings.ts';
 import type { TableInMemory } from '../profile.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 import { badReadingFindings } from './bad-readings.ts';
@@ -89,6 +90,7 @@ export function findingsOf(
     ...relations,
     ...boundFindings(all),
     ...constantSumFindings(table),
+    ...failedReadingFindings(all),
     ...outlierFindings(profile, table),
     ...badReadingFindings(table, profile, inherited),
     ...(inherited.length > 0 ? [] : rowFindings(all, whole, repeatedAreOut)),

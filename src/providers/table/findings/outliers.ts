@@ -5,7 +5,7 @@
 import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
-import { exact, listed, round, rowList } from '../figure-text.ts';
+import { exact, round } from '../figure-text.ts';
 import { quantile } from '../number-column.ts';
 import { unitColumns } from '../plan-figures.ts';
 import type { ColumnProfile, Finding, NumberProfile, OutlierProfile, TableProfile } from '../table-profile.ts';
@@ -28,12 +28,6 @@ const maxInGroups = 4;
 const maxRows = 50_000;
 /** Largest share of far values; more are a part of the distribution. */
 const farShare = 0.1;
-/** Largest share of error values. */
-const errorShare = 0.3;
-/** Values that devices and programs write instead of a failed reading. */
-const errorValues = new Set([-127, -99, -99.9, -999, -999.9, -9999, 999, 999.9, 9999, 99_999, 999_999]);
-const errorMeaning = 'devices and programs write such a value for a failed reading';
-
 type Extreme = OutlierProfile['most_extreme'][number];
 
 /** @param table null if the table is too long for a comparison within groups */
@@ -41,12 +35,9 @@ export function outlierFindings(profile: TableProfile, table: ColumnsInMemory | 
   const short = table === null || table.count > maxRows ? null : table;
   const whole = profile.columns.flatMap((column) => {
     const plan = short?.plans.find(({ name, reads }) => name === column.name && reads === 'number');
-    const errors = short === null || plan === undefined ? [] : errorRows(column, short, plan);
-    const said = farValues(column, short, plan)
-      .filter(({ row }) => errors.length < 2 || !errors.some((at) => short!.row(at) === row))
+    return farValues(column, short, plan)
       .slice(0, perColumn)
       .map((extreme) => ({ kind: 'outlier', text: describe(column, extreme) }));
-    return errors.length < 2 ? said : [...said, describeErrors(column, short!, plan!, errors)];
   });
   return short === null ? whole : [...whole, ...unusualInGroup(short, profile)];
 }
@@ -55,8 +46,7 @@ export function outlierFindings(profile: TableProfile, table: ColumnsInMemory | 
 export function outlierRows(profile: TableProfile, table: ColumnsInMemory, plan: ColumnPlan): number[] {
   const column = profile.columns.find(({ name, numbers }) => name === plan.name && numbers !== undefined);
   if (column === undefined) return [];
-  const far = farValues(column, table, plan).map(({ row }) => table.rows.numbers.indexOf(row));
-  return [...new Set([...far, ...errorRows(column, table, plan)])];
+  return farValues(column, table, plan).map(({ row }) => table.rows.numbers.indexOf(row));
 }
 
 /** Values more than three times the interquartile range away; closer ones only if they are few. */
@@ -76,33 +66,12 @@ function isFar({ q1, q3 }: NumberProfile, value: number): boolean {
   return value < q1 - reach || value > q3 + reach;
 }
 
-/** Rows with a far value that stands for a failed reading. A large amount may be a true one; a large temperature of 9999 is none. */
-function errorRows({ numbers }: ColumnProfile, table: ColumnsInMemory, plan: ColumnPlan): number[] {
-  if (numbers === undefined || numbers.count < minValues) return [];
-  const values = table.numbers(plan);
-  const rows = [...values.keys()].filter((at) => isErrorValue(plan.role, values[at]!) && isFar(numbers, values[at]!));
-  return rows.length <= numbers.count * errorShare ? rows : [];
-}
-
-function isErrorValue(role: ColumnProfile['role'], value: number): boolean {
-  return errorValues.has(value) && (value < 0 || role !== 'measure');
-}
-
-function describe({ name, role, numbers }: ColumnProfile, { row, value, cells }: Extreme): string {
+function describe({ name, numbers }: ColumnProfile, { row, value, cells }: Extreme): string {
   const rest = Object.entries(cells)
     .filter(([column, cell]) => column !== name && cell !== '')
     .slice(0, contextCells)
     .map(([column, cell]) => `${column} ${cell}`);
-  const code = isErrorValue(role, value) ? `; ${errorMeaning}` : '';
-  return `Outlier: row ${row} has ${name} ${exact(value)}, far from the usual ${round(numbers!.q1)} to ${round(numbers!.q3)}${rest.length > 0 ? ` (${rest.join(', ')})` : ''}${code}.`;
-}
-
-function describeErrors({ name, numbers }: ColumnProfile, table: ColumnsInMemory, plan: ColumnPlan, rows: readonly number[]): Finding {
-  const values = [...new Set(rows.map((at) => exact(table.numbers(plan)[at]!)))];
-  return {
-    kind: 'outlier',
-    text: `Outliers: ${name} is ${listed(values)} in ${exact(rows.length)} rows (${rowList(rows.map((at) => table.row(at)))}), far from the usual ${round(numbers!.q1)} to ${round(numbers!.q3)}; ${errorMeaning}.`,
-  };
+  return `Outlier: row ${row} has ${name} ${exact(value)}, far from the usual ${round(numbers!.q1)} to ${round(numbers!.q3)}${rest.length > 0 ? ` (${rest.join(', ')})` : ''}.`;
 }
 
 /** Whether a value lies within the range of the other values of its group, or at most half of that range beyond it. */
