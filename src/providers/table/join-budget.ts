@@ -160,25 +160,29 @@ function list(items: readonly string[]): string {
 /** Budget and spending by a name of each row; names of both tables are compared without case and blanks. */
 function linesOf(planned: Planned, actual: Planned, repeated: ReadonlySet<number>, nameAt: (side: Side, at: number) => string): Line[] {
   const lines = new Map<string, Line>();
-  const lineOf = (side: Side, at: number): Line => {
+  const lineOf = (side: Side, at: number, ownKey: string): Line => {
     const name = nameAt(side, at);
-    const key = foldKey(name);
+    const key = nameAt === written ? ownKey : foldKey(name);
     const line = lines.get(key) ?? { name: cellText(name, 2 * maxKeyChars), budget: 0, spent: 0, booked: 0 };
     lines.set(key, line);
     return line;
   };
   const [budget, spent] = [planned, actual].map(({ side, plan }) => side.table.numbers(plan));
-  for (const at of [...planned.side.rows.values()].flat()) {
-    const line = lineOf(planned.side, at);
+  for (const [key, at] of keyedRows(planned.side)) {
+    const line = lineOf(planned.side, at, key);
     if (!Number.isNaN(budget![at]!)) line.budget = clean(line.budget + budget![at]!);
   }
-  for (const at of [...actual.side.rows.values()].flat()) {
+  for (const [key, at] of keyedRows(actual.side)) {
     if (Number.isNaN(spent![at]!)) continue;
-    const line = lineOf(actual.side, at);
+    const line = lineOf(actual.side, at, key);
     line.booked = clean(line.booked + spent![at]!);
     if (!repeated.has(at)) line.spent = clean(line.spent + spent![at]!);
   }
   return [...lines.values()];
+}
+
+function keyedRows({ rows }: Side): [string, number][] {
+  return [...rows].flatMap(([key, own]) => own.map((at): [string, number] => [key, at]));
 }
 
 /** The column that groups the keys: the coarser one of two key columns, or one that the table with the budget has beside its key. */

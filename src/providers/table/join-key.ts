@@ -1,4 +1,4 @@
-/** Finds the columns of two tables with the same keys, in any case and with any blanks, whatever their headers. */
+/** Finds the columns of two tables with the same keys, in any case and with any blanks and hyphens, whatever their headers. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { nameTokens } from './column-role.ts';
 import type { ColumnsInMemory } from './columns-in-memory.ts';
@@ -81,6 +81,10 @@ function scoreKey(left: JoinSide, right: JoinSide, a: ColumnPlan[], b: ColumnPla
       [leftRows, rightRows, zerosIgnored] = [l, r, true];
       common = commonOf(l, r);
     }
+  }
+  if (a[0]!.reads !== 'date') {
+    mergeSpellings(leftRows, rightRows);
+    common = commonOf(leftRows, rightRows);
   }
   if (common < minCommon) return null;
   const overlap = common / smaller();
@@ -172,6 +176,41 @@ function rowsByKey(table: ColumnsInMemory, plans: readonly ColumnPlan[], dropZer
     else own.push(at);
   }
   return rows;
+}
+
+/**
+ * Takes keys that differ only in blanks and hyphens together: "HB-KT 103" and "HBKT103". In a table with one row for each key, two such
+ * keys are two things, and stay apart in both tables.
+ */
+function mergeSpellings(left: Map<string, number[]>, right: Map<string, number[]>): void {
+  const groups = new Map<string, Set<string>>();
+  const apart = new Set<string>();
+  for (const rows of [left, right]) {
+    const isList = uniqueness(rows) === 1;
+    const own = new Set<string>();
+    for (const key of rows.keys()) {
+      const compact = withoutSeparators(key);
+      if (own.has(compact) && isList) apart.add(compact);
+      own.add(compact);
+      const group = groups.get(compact);
+      if (group === undefined) groups.set(compact, new Set([key]));
+      else group.add(key);
+    }
+  }
+  for (const [compact, keys] of groups) {
+    if (keys.size < 2 || apart.has(compact)) continue;
+    const [first, ...others] = keys;
+    for (const rows of [left, right]) {
+      const merged = [first!, ...others].flatMap((key) => rows.get(key) ?? []).sort((a, b) => a - b);
+      for (const key of others) rows.delete(key);
+      if (merged.length > 0) rows.set(first!, merged);
+    }
+  }
+}
+
+/** Blanks and hyphens between two digits separate two numbers: "1-11" is not "11-1". */
+function withoutSeparators(key: string): string {
+  return key.replace(/(?<!\d)[\s-]|[\s-](?!\d)/g, '');
 }
 
 function withoutZeros(text: string): string {

@@ -182,7 +182,7 @@ function repeats(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { name, t
   ];
 }
 
-/** Keys that match only without case, blanks or leading zeros. */
+/** Keys that match only without case, blanks, hyphens or leading zeros. */
 function writtenOtherwise(key: JoinKey, a: JoinSide, b: JoinSide): Finding[] {
   if (key.left[0]!.reads === 'date') return [];
   const pairs: string[] = [];
@@ -190,18 +190,20 @@ function writtenOtherwise(key: JoinKey, a: JoinSide, b: JoinSide): Finding[] {
   for (const [folded, rows] of key.leftRows) {
     const others = key.rightRows.get(folded);
     if (others === undefined) continue;
-    const mine = a.table.texts(key.left[0]!)[rows[0]!]!;
-    const different = others.map((at) => b.table.texts(key.right[0]!)[at]!).find((text) => text !== mine);
-    if (different === undefined) continue;
+    const [mine, ...different] = new Set([
+      ...rows.map((at) => a.table.texts(key.left[0]!)[at]!),
+      ...others.map((at) => b.table.texts(key.right[0]!)[at]!),
+    ]);
+    if (different.length === 0) continue;
     count++;
-    if (pairs.length < 4) pairs.push(`'${cellText(mine, maxKeyChars)}' and '${cellText(different, maxKeyChars)}'`);
+    if (pairs.length < 4) pairs.push(`'${cellText(mine!, maxKeyChars)}' and '${cellText(different[0]!, maxKeyChars)}'`);
   }
   if (count === 0) return [];
-  const what = key.zerosIgnored ? 'case, blanks and zeros in front' : 'case and blanks';
+  const what = key.zerosIgnored ? 'case, blanks, hyphens and zeros in front' : 'case, blanks and hyphens';
   return [
     {
       kind: 'join_written',
-      text: `${countOf(count, 'key')} ${count === 1 ? 'is' : 'are'} written differently in the two files and taken as the same, ignoring ${what}: ${listed(pairs, 4)}.`,
+      text: `${countOf(count, 'key')} ${count === 1 ? 'is' : 'are'} written in several ways and taken as the same, ignoring ${what}: ${listed(pairs, 4)}.`,
     },
   ];
 }

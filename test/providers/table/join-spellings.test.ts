@@ -1,0 +1,42 @@
+/** Keys of two tables that are written in several ways. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { joinTables } from '../../../src/providers/table/join.ts';
+import { opening } from './tables.ts';
+
+function joined(left: string, right: string) {
+  return joinTables({ name: 'boats.csv', open: opening(Buffer.from(left)) }, { name: 'fees.csv', open: opening(Buffer.from(right)) });
+}
+
+const boats = 'boat,owner,berth\nGR-LA 7,Rossi,12\nGR-LA 8,Bianchi,14\nGR-MO 21,Conti,3\n';
+const fees = 'receipt,boat,fee\nQ1,GR-LA 7,100\nQ2,grla7,40\nQ3,GR-LA 8,90\nQ4,GR MO-21,80\nQ5,GR-LA 8,10\n';
+
+test('keys that differ only in blanks, hyphens or case are one key, and their spellings are named', async () => {
+  for (const [left, right] of [
+    [boats, fees],
+    [fees, boats],
+  ] as const) {
+    const { common_keys, only_left, only_right, remarks } = await joined(left, right);
+    assert.deepEqual([common_keys, only_left.count, only_right.count], [3, 0, 0]);
+    const texts = remarks.map(({ text }) => text);
+    assert.ok(
+      texts.some((text) => /^2 keys are written in several ways and taken as the same, ignoring case, blanks and hyphens: '/.test(text)),
+    );
+    assert.ok(texts.some((text) => /grla7/i.test(text)));
+    assert.ok(
+      texts.some((text) => /by owner/i.test(text) && /Rossi 140/.test(text)),
+      texts.join('\n'),
+    );
+  }
+});
+
+test('two spellings that are two rows of a list of keys stay two keys', async () => {
+  const list = 'boat,owner\nGR-LA 7,Rossi\nGRLA 7,Neri\nGR-MO 21,Conti\n';
+  const { common_keys, only_right } = await joined(list, fees.replace('grla7', 'GRLA 7'));
+  assert.deepEqual([common_keys, only_right.keys], [3, ['GR-LA 8 (Q3)']]);
+});
+
+test('a hyphen between digits is a part of the key', async () => {
+  const { common_keys, only_right } = await joined('room,seats\n1-11,20\n2-05,8\n3-02,9\n', 'room,use\n11-1,5\n2-05,6\n3-02,4\n');
+  assert.deepEqual([common_keys, only_right.keys], [2, ['11-1']]);
+});
