@@ -34,11 +34,11 @@ export function oddValues(
   if (written !== null)
     return few(outside(...written), maxShare, `outside of the scale ${written[0]} to ${written[1]} that its name gives`);
   if (plan.role !== 'rate' || plan.filled < 10 || has(name, recommendWords) || !has(name, ratedWords)) return null;
-  for (const top of [5, 10]) {
-    const odd = few(outside(1, top), 0.1, `outside of the scale 1 to ${top} that all others keep to`);
-    if (odd !== null) return odd;
-  }
-  return null;
+  const low = few(outside(1, 5), 0.1, 'outside of the scale 1 to 5 that all others keep to');
+  if (low !== null) return low;
+  // Scales to 10 begin with 0 or with 1.
+  const least = numbers.includes(0) ? 0 : 1;
+  return few(outside(least, 10), 0.1, `outside of the scale ${least} to 10 that all others keep to`);
 }
 
 /** As `oddValues`, without shares beyond 100 %: a growth or an achievement may have them. */
