@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { summarise } from '../../../../src/providers/model/offline/summary.ts';
-import { findDeadline } from '../../../../src/providers/model/offline/text/dates.ts';
+import { findDates, findDeadline } from '../../../../src/providers/model/offline/text/dates.ts';
 import { readFacts } from '../../../../src/providers/model/offline/text/facts.ts';
-import { statementOf } from '../../../../src/providers/model/offline/text/statements.ts';
+import { actionOf, statementOf } from '../../../../src/providers/model/offline/text/statements.ts';
 import { runAgent } from './agent-loop.ts';
 
 const record = `# Record of the flood, 3 April 2025
@@ -128,4 +128,30 @@ test('the report tells the form of a timeline and the counts of its words', asyn
   const report = workspace.text('summary.md');
   assert.match(report, /Read by its form as a timeline: entries with their times\./);
   assert.match(report, /Words that come most often: april \(4\), cellar \(3\), pumping \(3\)\./);
+});
+
+test('a number after a month that counts what follows is no day of that month', () => {
+  for (const sentence of ['At the end of April 14 households were behind.', 'In May 3 pumps failed.', 'Ende April 12 Mieter im Rückstand.'])
+    assert.deepEqual(
+      findDates(sentence).filter(({ monthDay, iso }) => monthDay !== null || iso !== null),
+      [],
+      sentence,
+    );
+  for (const sentence of ['The board met on April 14 in Lund.', 'Send it by May 3.', 'In the week of April 14 the pumps failed.'])
+    assert.equal(findDates(sentence).filter(({ monthDay }) => monthDay !== null).length, 1, sentence);
+});
+
+test('a thing that is to start is no person with an action', () => {
+  for (const sentence of ['Work is to start on 1 September.', 'Scaffolding is to stay until 3 May.'])
+    assert.equal(actionOf(sentence, 1, null, null), null, sentence);
+  assert.equal(actionOf('Yusuf is to start the survey by 1 September.', 1, null, null)?.who, 'Yusuf');
+  assert.equal(actionOf('Facilities is to order the pumps by 3 May.', 1, null, null)?.who, 'Facilities');
+});
+
+test('the own date of a text is that of its draft or heading, not that of what it tells', () => {
+  const told = 'Summary\nOn Friday 7 March 2025 nobody could open the lock of the northern gate.\n';
+  const draft = readFacts(`Report on the northern gate\nAuthor: Bo Clay, operations. Draft of 12 March 2025. Local time.\n\n${told}`);
+  assert.deepEqual([draft.date?.iso, draft.date?.line], ['2025-03-12', 2]);
+  assert.equal(readFacts(`Report on the northern gate\n\n${told}`).date, null);
+  assert.equal(readFacts(`# Report on the northern gate, 12 March 2025\n\n${told}`).date?.iso, '2025-03-12');
 });

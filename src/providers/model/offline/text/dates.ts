@@ -103,6 +103,9 @@ function read(kind: string, match: RegExpExecArray, text: string): FoundDate | n
       return { written: words, iso: null, note: `the weekday does not fit ${iso}`, index: match.index, monthDay: null };
     return { written: words, iso, note, index: match.index, monthDay };
   };
+  // "At the end of April 14 households were in arrears": the month is whole, and the number counts.
+  if (kind === 'monthDay' && y === undefined && isCount(match[0], text.slice(0, match.index), text.slice(match.index + match[0].length)))
+    return null;
   // The rest of an invalid day.
   if (kind === 'monthYear' && /\d[.a-z]{0,2} $/.test(text.slice(Math.max(0, match.index - 5), match.index))) return null;
   if (kind === 'year') return { written: words, iso: null, note: 'a year, no day', index: match.index, monthDay: null };
@@ -127,6 +130,16 @@ function read(kind: string, match: RegExpExecArray, text: string): FoundDate | n
     if (y === undefined && !dottedLeads.test(before)) return null;
   }
   return y === undefined ? make(null, 'no year is given', monthDay) : make(`${fullYear(y)}-${monthDay}`, '');
+}
+
+const wholeMonth =
+  /(?<![\p{L}])(?:in|during|im|während|Ende|Anfang|Mitte|(?:end|beginning|start|middle|half|course|month) of)(?: early| late)? $/iu;
+const counted =
+  /^ (?!(?:and|or|at|to|until|till|in|on|by|with|for|from|we|it|he|she|they|the|is|was|und|oder|um|bis|mit|wird|war|ist)(?![\p{L}]))\p{L}{3,}/iu;
+
+/** Whether the number after a month counts what follows, by the words before the month. */
+function isCount(date: string, before: string, after: string): boolean {
+  return /\d$/.test(date) && wholeMonth.test(before.slice(-24)) && counted.test(after.slice(0, 30));
 }
 
 function fullYear(year: string): string {

@@ -252,12 +252,29 @@ function speakersOf(units: readonly Unit[]): TextFacts['speakers'] {
 const about =
   /(?<![\p{L}])(?:starts?|starting|begins?|beginning|valid|until|effective|due|deadline|ends?|expires?|ab|gültig|läuft|beginnt|endet|bis|frist|start|\p{L}{0,15}beginn|soll|sollen|wird|will|planned|geplant)(?![\p{L}])/iu;
 
-/** The date at the top of a text: a field, a heading, or one of its first lines. */
+/** "Draft of 26 March 2025": what follows is the date of the text. */
+const versionOf = /(?<![\p{L}])(?:draft|version|revision|status|entwurf|fassung|stand)(?: of| from| as of| dated| vom)?:? $/iu;
+const eventChars = 60;
+const gatheringWords = /minutes|meeting|session|report|letter|protokoll|sitzung|versammlung|bericht|treffen/i;
+
+/** A sentence that tells what happened on a day: "On 3 May customers could not pay in the shop." */
+function tellsEvent({ kind, text }: Unit): boolean {
+  return kind === 'sentence' && text.length > eventChars && /^(?:on|am) /i.test(text) && !gatheringWords.test(text);
+}
+
+/** The date at the top of a text: of its version, of a field, of a heading, or of one of its first lines. */
 function ownDate(units: readonly Unit[]): DateFact | null {
   const head = units.slice(0, 12);
+  for (const { text, line } of head) {
+    const date = findDates(text).find(({ iso, index }) => iso !== null && versionOf.test(text.slice(Math.max(0, index - 30), index)));
+    if (date !== undefined && line <= 6) return { ...date, text, line };
+  }
   const ordered = [
     ...head.filter(({ kind, key }) => kind === 'field' && /^(?:date|datum|sent|gesendet)$/i.test(key)),
-    ...head.filter(({ kind, text }) => kind !== 'field' && kind !== 'speech' && text.length <= 120 && !about.test(text)),
+    ...head.filter((unit) => {
+      const { kind, text } = unit;
+      return kind !== 'field' && kind !== 'speech' && text.length <= 120 && !about.test(text) && !tellsEvent(unit);
+    }),
     ...head.filter(
       ({ kind, key, text }) =>
         kind === 'field' &&

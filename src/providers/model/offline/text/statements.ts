@@ -98,6 +98,9 @@ function isPersonal(sentence: string, match: RegExpExecArray): boolean {
 
 const doing =
   /^(?<who>\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}(?:(?:, | and | & | und )\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}){0,4}) (?<verb>(?:also |then )?(?:will|to|shall|is to|are to|must|has to|have to|needs to|agreed to|volunteered to|offered to|promised to|is going to|is responsible for|takes on|takes over|takes|should|wird|werden|soll|sollen|muss|müssen|übernimmt|übernehmen|kümmert sich|prüft|klärt|erstellt|sendet|schickt|organisiert|informiert|bereitet|liefert|aktualisiert|bestellt|ruft)(?![\p{L}]))/u;
+/** "Work is to start on 1 September": what happens, not what a person does. */
+const happening =
+  /^is to (?:start|begin|commence|end|finish|take place|happen|continue|last|cost|open|close|stay|remain|run|become|go|come|follow)(?![\p{L}])/u;
 const requested =
   /^(?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?), (?:please|can you|could you|would you|will you|bitte|kannst du|könntest du|können sie) /u;
 const own =
@@ -163,7 +166,8 @@ export function actionOf(sentence: string, line: number, me: string | null, to: 
     if (
       certain &&
       (known || /^(?:to|is to|agreed to|volunteered to|offered to|promised to|übernimmt|kümmert sich)$/.test(verb)) &&
-      !/^(?:be|have|not) /.test(read.slice(assigned[0].length + 1))
+      !/^(?:be|have|not) /.test(read.slice(assigned[0].length + 1)) &&
+      (known || !happening.test(`${verb} ${read.slice(assigned[0].length + 1)}`))
     )
       return action(assigned.groups!.who!, sentence, line);
   }
