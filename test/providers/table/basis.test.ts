@@ -83,6 +83,12 @@ test('values that stand for a failed reading are left out of sums, days and hour
     const litres = hour === 7 || hour === 30 ? -999 : 20 + (hour % 5);
     return `2025-06-0${1 + Math.floor(hour / 24)} ${String(hour % 24).padStart(2, '0')}:00,${litres}`;
   });
+  const again = [...rows.slice(0, 40), rows[39], ...rows.slice(40)].join('\n');
+  const twice = (await profileText(`zeit,durchfluss_liter\n${again}\n`)).remarks.find(({ kind }) => kind === 'duplicate_rows');
+  assert.match(
+    twice!.text,
+    /row 41 repeats row 40\. It is left out of all figures that do not say otherwise\. Without it 48 rows remain\.$/,
+  );
   const profile = await profileText(`zeit,durchfluss_liter\n${rows.join('\n')}\n`);
   assert.deepEqual(profile.basis?.left_out, [
     { kind: 'values', what: 'values of durchfluss_liter that devices write for a failed reading', count: 2, rows: [8, 31] },

@@ -3,6 +3,7 @@ import { cellText } from '../cell.ts';
 import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
+import { failedReadings } from '../failed-readings.ts';
 import { exact, listed, rowList } from '../figure-text.ts';
 import { personalCodes, unitColumns } from '../plan-figures.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
@@ -116,6 +117,8 @@ function remaining(table: ColumnsInMemory, rows: readonly number[]): string {
 
 /** The sum of a column with and without some rows; one sum for each currency of those rows if currencies are mixed. */
 function sumsWithout(table: ColumnsInMemory, plan: ColumnPlan, rows: readonly number[]): string[] {
+  // A sum with failed readings has no meaning.
+  if (failedReadings(plan, table).length > 0) return [];
   const numbers = table.numbers(plan);
   const units = unitColumns({ columns: table.plans }).get(plan.index);
   const unitOf = (at: number) => (units === undefined ? '' : table.texts(units)[at]!);
