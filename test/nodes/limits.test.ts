@@ -95,7 +95,8 @@ test('a large quota, which nodes lease in parts, is also granted once', options,
   const came = ((performance.now() - beganMs) * 2_000) / 60_000;
   assert.ok(granted <= 2_000 + came && granted > 1_950, `${granted} of 2,000 and ${came.toFixed()}`);
   const asked = await questions();
-  assert.ok(asked > 0 && asked < 270, `${asked} questions for 2,700 requests`);
+  // The slower the machine, the more tokens come meanwhile, and are leased.
+  assert.ok(asked > 0 && asked < (2_700 + came) / 10, `${asked} questions for 2,700 requests, while ${came.toFixed()} tokens came`);
 });
 
 /** Counts the queries to Redis about rates, without those of the membership, until the returned function is called. */

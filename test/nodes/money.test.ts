@@ -11,7 +11,7 @@ import { onBusiness } from '../support/on-business.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { Caller } from '../support/service.ts';
 
-const options = { skip: withoutRedis, timeout: 300_000 };
+const options = { skip: withoutRedis, timeout: 600_000 };
 const authorizations = 1_000;
 const deposits = 50;
 /** The largest amount of an authorization. */

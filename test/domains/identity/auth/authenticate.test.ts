@@ -53,14 +53,14 @@ test('a session holds all scopes and a key its own', async (t) => {
   assert.deepEqual([program.accountId, program.userId], [person.accountId, person.userId]);
 });
 
-test('a revoked key and an ended session are refused when the last answer is half a second old', async (t) => {
+test('a revoked key and an ended session are refused when the last answer is 900 ms old', async (t) => {
   const { node, authenticator, access, key, keyId } = await sessionAndKey(t);
   const person = (await authenticator.authenticate(access)) as Principal;
   await authenticator.authenticate(key);
   await node.actors.ask(apiKey, keyId, 'revoke', { accountId: person.accountId });
   await node.actors.ask(session, person.id, 'revoke', { userId: person.userId });
   assert.equal(await authenticator.isStillValid(person), false);
-  node.clock.advance(500);
+  node.clock.advance(900);
   assert.equal(await authenticator.authenticate(key), null);
   assert.equal(await authenticator.authenticate(access), null);
   assert.equal(await authenticator.authenticate(key), null, 'and stays so');
@@ -116,7 +116,7 @@ test('an unknown key is looked up once in five seconds, and a burst of one new t
   assert.equal(new Set(burst).size, 1);
   assert.equal(count.reads, 1);
   await node.actors.ask(apiKey, keyId, 'revoke', { accountId: burst[0]!.accountId });
-  node.clock.advance(500);
+  node.clock.advance(900);
   for (let i = 0; i < 5; i++) assert.equal(await authenticator.authenticate(key), null);
   assert.equal(count.reads, 2);
   node.clock.advance(5_000);

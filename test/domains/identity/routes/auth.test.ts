@@ -24,7 +24,7 @@ test('a user registers, reads the profile, refreshes the token and signs out', a
 
   const out = await request('POST', '/v1/auth/logout', second.access_token, { refresh_token: second.refresh_token });
   assert.deepEqual([out.status, await out.json()], [200, { message: 'Signed out' }]);
-  clock.advance(500);
+  clock.advance(900);
   for (const { access_token } of [first, second]) assert.equal((await request('GET', '/v1/auth/me', access_token)).status, 401);
   assert.equal((await request('POST', '/v1/auth/refresh', null, { refresh_token: second.refresh_token })).status, 401);
 });
@@ -69,7 +69,7 @@ test('a used refresh token ends the session: its access token is refused within 
   };
   assert.equal((await request('GET', '/v1/auth/me', second.access_token)).status, 200);
   assert.equal((await request('POST', '/v1/auth/refresh', null, { refresh_token: first.refresh_token })).status, 401);
-  clock.advance(500);
+  clock.advance(900);
   assert.equal((await request('GET', '/v1/auth/me', second.access_token)).status, 401);
   assert.equal((await request('POST', '/v1/auth/refresh', null, { refresh_token: second.refresh_token })).status, 401);
   assert.equal((await request('GET', '/v1/auth/me', other.access_token)).status, 200);
@@ -85,7 +85,7 @@ test('a session is ended only with an access token of its own user', async (t) =
   assert.equal((await request('POST', '/v1/auth/logout', key, body)).status, 403);
   assert.equal((await request('POST', '/v1/auth/logout', null, body)).status, 401);
   assert.equal((await request('POST', '/v1/auth/logout', ann.access_token, { refresh_token: 'nonsense' })).status, 401);
-  clock.advance(500);
+  clock.advance(900);
   assert.equal((await request('GET', '/v1/auth/me', ann.access_token)).status, 200);
 });
 
