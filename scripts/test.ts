@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
+import { readdir, readFile, statfs } from 'node:fs/promises';
 import { availableParallelism, constants, freemem, tmpdir } from 'node:os';
 import { noLog } from '../src/log.ts';
 import { startEmbeddedPostgres } from '../src/storage/embedded-postgres.ts';
@@ -58,10 +58,17 @@ async function main(args: string[]): Promise<number> {
       await postgres.stop();
     }
   } finally {
-    // An interrupted test may leave a detached PostgreSQL running, with its folder under this one.
-    for (const pid of await processesIn(folder.path)) signalProcess(pid, 'SIGKILL');
+    // An interrupted test may leave processes running: a detached PostgreSQL with its folder under this one, or services with theirs.
+    for (const pid of [...(await processesIn(folder.path)), ...(await processesWithFolder(folder.path))]) signalProcess(pid, 'SIGKILL');
     await folder.remove();
   }
+}
+
+/** Pids of the processes that were given `folder`, or a path in it, in their environment. Empty where the system does not show it. */
+async function processesWithFolder(folder: string): Promise<number[]> {
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const environments = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')));
+  return pids.filter((_, i) => environments[i]!.includes(folder)).map(Number);
 }
 
 /** In memory if there is enough: a thousand databases are created and dropped, and on a busy disk each takes half a second. */
