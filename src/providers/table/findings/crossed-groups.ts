@@ -17,9 +17,17 @@ const maxOverYears = 2;
 
 export function crossFindings(table: ColumnsInMemory, profile: TableProfile): Finding[] {
   if (table.count > maxRows) return [];
-  const groups = table.plans.filter((plan) => isGroup(table, plan)).slice(0, maxGroups);
-  if (table.count < minRows) return overYears(table, groups);
-  return [...leaders(table, profile, groups), ...overYears(table, groups), ...outcomes(table, groups)];
+  const groups = groupsOf(table);
+  return table.count < minRows ? overYears(table, groups) : [...leaders(table, profile, groups), ...overYears(table, groups)];
+}
+
+/** The distribution of outcomes over the groups. */
+export function outcomeFindings(table: ColumnsInMemory): Finding[] {
+  return table.count > maxRows || table.count < minRows ? [] : outcomes(table, groupsOf(table));
+}
+
+function groupsOf(table: ColumnsInMemory): ColumnPlan[] {
+  return table.plans.filter((plan) => isGroup(table, plan)).slice(0, maxGroups);
 }
 
 /** Each group from the first year to the last, where the years are a column. */

@@ -11,7 +11,7 @@ import { cellFindings } from './cells.ts';
 import { columnFindings } from './columns.ts';
 import { constantSumFindings } from './constant-sum.ts';
 import { withoutFindings } from './correlation-without-outliers.ts';
-import { crossFindings } from './crossed-groups.ts';
+import { crossFindings, outcomeFindings } from './crossed-groups.ts';
 import { currencyFindings } from './currency.ts';
 import { namedFindings } from './dates.ts';
 import { dueFindings } from './due-dates.ts';
@@ -84,8 +84,8 @@ export function findingsOf(
     ...ratingFindings(table),
     ...stockFindings(table),
     ...growthFindings(table, bounds.months),
-    ...crossFindings(table, profile).filter(({ kind }) => kind !== 'outcomes'),
-    ...crossFindings(distinct, profile).filter(({ kind }) => kind === 'outcomes'),
+    ...crossFindings(table, profile),
+    ...outcomeFindings(distinct),
     ...timeFindings(table, profile),
     ...relations,
     ...boundFindings(all),
