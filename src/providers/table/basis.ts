@@ -15,6 +15,7 @@ import type { Rows } from './rows.ts';
 import { impossibleValues, type Scale } from './scales.ts';
 import type { Survey } from './survey.ts';
 import type { LeftOut } from './table-profile.ts';
+import { wordSet } from './word-set.ts';
 
 export type Basis = {
   /** Without anything that is left out. */
@@ -26,15 +27,14 @@ export type Basis = {
   status: string | null;
 };
 
-const words = (list: string) => new Set(list.split(' '));
-const statusWords = words('status statuscode state zustand etat état estado stato stav toestand');
+const statusWords = wordSet('status statuscode state zustand etat état estado stato stav toestand');
 /** Statuses in the words of several languages; each is compared with the whole cell. */
-const voidWords = words(
+const voidWords = wordSet(
   'cancelled canceled cancel cancelado cancelada anulado anulada annulé annulée annullato annullata annulliert storniert storno gestorniert geannuleerd void voided refunded refund erstattet rückerstattet remboursé remboursée reembolsado reembolsada devuelto devuelta rimborsato rimborsata terugbetaald test testing duplicate duplikat',
 );
 /** A returned loan is a good one: these count only beside a status of a sale. */
-const returnWords = words('returned return retourniert retoure retour retourné retournée reso');
-const saleWords = words(
+const returnWords = wordSet('returned return retourniert retoure retour retourné retournée reso');
+const saleWords = wordSet(
   'paid shipped delivered completed complete sold fulfilled invoiced bezahlt versendet versandt geliefert verkauft payé payée livré livrée vendu expédié pagado pagada entregado entregada enviado vendido pagato consegnato spedito betaald verzonden geleverd',
 );
 const mostStatuses = 15;

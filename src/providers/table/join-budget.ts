@@ -9,6 +9,7 @@ import { duplicateRows } from './findings/rows.ts';
 import { foldKey, uniqueness } from './join-key.ts';
 import { maxKeyChars, type Side, written } from './join-side.ts';
 import type { Finding } from './table-profile.ts';
+import { wordSet } from './word-set.ts';
 
 export type Planned = { side: Side; plan: ColumnPlan };
 
@@ -19,13 +20,12 @@ const maxGroupShare = 0.7;
 /** Bookings that end before this day leave the last month incomplete. */
 const lateDay = 25;
 const monthForms = ['YYYY-MM', 'MM/YYYY', 'Month YYYY'];
-const words = (list: string) => new Set(list.split(' '));
-const budgetWords = words(
+const budgetWords = wordSet(
   'budget budgets budgeted plan planned forecast allocation presupuesto presupuestado budgété prévu prévision bilancio preventivo begroting orçamento planung etat haushalt',
 );
-const yearlyWords = words('annual annually annuel annuelle yearly year jahr jährlich jaarlijks anual annuale annuo');
+const yearlyWords = wordSet('annual annually annuel annuelle yearly year jahr jährlich jaarlijks anual annuale annuo');
 /** Such a budget is not divided by the months of a year. */
-const shorterWords = words('month monthly monat monatlich mensuel mensuelle mensual mensile quarter quarterly quartal week weekly');
+const shorterWords = wordSet('month monthly monat monatlich mensuel mensuelle mensual mensile quarter quarterly quartal week weekly');
 const monthNames = 'January February March April May June July August September October November December'.split(' ');
 
 type Coverage = { text: string; months: number; year: number | null };

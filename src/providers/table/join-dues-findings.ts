@@ -8,16 +8,15 @@ import { type Dues, duesOf } from './join-dues.ts';
 import { uniqueness } from './join-key.ts';
 import { maxKeyChars, type Side, written } from './join-side.ts';
 import type { Finding } from './table-profile.ts';
+import { wordSet } from './word-set.ts';
 
 const shown = 20;
 const minUnique = 0.85;
 const minOwners = 0.3;
-const stateWords = new Set('status state active aktiv zustand estado situación statut état actif stato attivo stand situação'.split(' '));
+const stateWords = wordSet('status state active aktiv zustand estado situación statut état actif stato attivo stand situação');
 /** Of a member who has left or an order that was cancelled: perhaps nothing is due. */
-const endedWords = new Set(
-  'left cancelled canceled inactive resigned former ended void withdrawn terminated no false nein ausgetreten gekündigt storniert inaktiv beendet baja cancelado cancelada anulado anulada inactivo inactiva résilié résiliée annulé annulée parti partie démissionnaire inactif inactive annullato annullata cessato dimesso inattivo opgezegd geannuleerd vertrokken inativo inativa'.split(
-    ' ',
-  ),
+const endedWords = wordSet(
+  'left cancelled canceled inactive resigned former ended void withdrawn terminated no false nein ausgetreten gekündigt storniert inaktiv beendet baja cancelado cancelada anulado anulada inactivo inactiva résilié résiliée annulé annulée parti partie démissionnaire inactif inactive annullato annullata cessato dimesso inattivo opgezegd geannuleerd vertrokken inativo inativa',
 );
 
 /** One key of the table with what is due. */

@@ -4,13 +4,13 @@ import { has, nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
 import { quantities, type Side, sums } from './join-side.ts';
 import { isPrice, isQuantity, unitColumns } from './plan-figures.ts';
+import { wordSet } from './word-set.ts';
 
 /** Amounts of one table by key: due or paid. */
 export type Amounts = { side: Side; plan: ColumnPlan; byKey: ReadonlyMap<string, number> };
 export type Dues = { due: Amounts; paid: Amounts };
 
-const words = (list: string) => new Set(list.split(' '));
-const dueWords = words(
+const dueWords = wordSet(
   'due dues owed owing payable fee fees bill bills billed invoice invoices invoiced ordered order orders pledge pledges pledged promised premium rent beitrag beiträge rechnung rechnungen forderung forderungen bestellung bestellungen bestellt miete zusage zugesagt cuota cuotas factura facturas facturado deuda pedido pedidos cotisation cotisations facture factures commande commandes loyer quota fattura fatture ordine ordini contributo bijdrage factuur facturen avgift faktura fatura mensalidade',
 );
 const dueEndings = [
@@ -26,7 +26,7 @@ const dueEndings = [
   'gebuehr',
   'gebuehren',
 ];
-const paidWords = words(
+const paidWords = wordSet(
   'paid pay payment payments receipt receipts received delivered delivery deliveries zahlung zahlungen bezahlt gezahlt eingang eingänge lieferung lieferungen geliefert pago pagos pagado cobro cobros abono entrega entregas paiement paiements payé versement versements encaissement encaissements livraison livraisons pagamento pagamenti incasso incassi versamento versamenti consegna consegne betaling betalingen betaald inbetalning inbetalningar pagamentos recebimentos',
 );
 const paidEndings = ['zahlung', 'zahlungen', 'eingang', 'eingänge', 'eingaenge', 'lieferung', 'lieferungen'];

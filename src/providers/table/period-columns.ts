@@ -3,16 +3,15 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { nameTokens } from './column-role.ts';
 import { rateUnits } from './column-words.ts';
 import { monthOfName, parseDate } from './date-format.ts';
+import { wordSet } from './word-set.ts';
 
 /** Names of months in French, Spanish, Italian, Portuguese and Dutch. Some are words of other languages, so one alone is no month. */
-const foreignMonths = new Set(
-  (
-    'janv janvier févr fév fevr fev février fevrier mars avr avril juin juil juillet aoû aout août sept septembre octobre novembre déc décembre decembre ' +
+const foreignMonths = wordSet(
+  'janv janvier févr fév fevr fev février fevrier mars avr avril juin juil juillet aoû aout août sept septembre octobre novembre déc décembre decembre ' +
     'ene enero febrero marzo abr abril mayo junio julio ago agosto septiembre setiembre octubre noviembre dic diciembre ' +
     'gen gennaio febbraio aprile mag maggio giu giugno lug luglio set settembre ott ottobre dicembre ' +
     'janeiro fevereiro março marco maio junho julho setembro out outubro novembro dez dezembro ' +
-    'januari februari mrt maart mei augustus'
-  ).split(' '),
+    'januari februari mrt maart mei augustus',
 );
 /** With fewer months beside each other, a foreign name may be another word. */
 const minMonths = 3;

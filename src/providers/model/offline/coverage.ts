@@ -1,14 +1,14 @@
 /** "How far is the year covered?" is answered with the first and the last date of each table, and the months between them. */
 import { isAttributeDate } from '../../table/plan-figures.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
+import { wordSet } from '../../table/word-set.ts';
 import { countOf, safe } from './figure.ts';
 
-const set = (list: string) => new Set(list.split(' '));
-const times = set(
+const times = wordSet(
   'year years month months period periods dates quarter quarters weeks jahr jahre monat monate zeitraum zeit année période mois periodo año meses',
 );
-const covered = set('covered coverage abgedeckt umfasst couvert couverte couverts cubierto cubiertos');
-const covers = set('cover covers span spans umfasst umfassen couvre couvrent cubre cubren abarca abarcan');
+const covered = wordSet('covered coverage abgedeckt umfasst couvert couverte couverts cubierto cubiertos');
+const covers = wordSet('cover covers span spans umfasst umfassen couvre couvrent cubre cubren abarca abarcan');
 /** "the year is covered", "the year is only partly covered". */
 const wordsBetween = 3;
 const monthNames = 'January February March April May June July August September October November December'.split(' ');

@@ -2,23 +2,23 @@
  * Orders to publish, and to write the page that is published: "write a page that says 'Hello' and deploy it to netlify". Pure. What the task
  * dictates is all that such a page says.
  */
+
+import { wordSet } from '../../table/word-set.ts';
 import type { FileOrder } from './orders.ts';
 import { endsSentence, type Token } from './prompt-tokens.ts';
 import { stanceOf } from './stance.ts';
 
-const words = (list: string) => new Set(list.split(' '));
-
-export const publishing = words('deploy redeploy publish veröffentliche');
+export const publishing = wordSet('deploy redeploy publish veröffentliche');
 const hosts = new Map([...['vercel', 'netlify', 'cloudflare', 'expo'].map((host) => [host, host] as const), ['workers', 'cloudflare']]);
-const making = words('write create make build generate schreibe schreib erstelle');
-const pages = words('page webpage website site homepage seite webseite website');
-const beforePage = words(
+const making = wordSet('write create make build generate schreibe schreib erstelle');
+const pages = wordSet('page webpage website site homepage seite webseite website');
+const beforePage = wordSet(
   'a an the me us my our one new simple small little short static plain single html web landing home start eine einen kleine einfache',
 );
-const joins = words('and then und dann , also please');
-const naming = words('called titled named title heading headed namens titel');
-const saying = words('says say saying with containing contains reading reads showing shows mit');
-const between = words('that which it : the a text words content heading title line only just dem der inhalt');
+const joins = wordSet('and then und dann , also please');
+const naming = wordSet('called titled named title heading headed namens titel');
+const saying = wordSet('says say saying with containing contains reading reads showing shows mit');
+const between = wordSet('that which it : the a text words content heading title line only just dem der inhalt');
 const mostWords = 12;
 
 /** The host that a clause names after its verb. */

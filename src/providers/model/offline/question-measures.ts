@@ -1,24 +1,24 @@
 /** What a question asks for beside its topic: rows of one status, a measure, or a quotient. A finding on another measure is no answer to it. */
 import { nameTokens } from '../../table/column-role.ts';
 import type { ColumnProfile, Finding, TableProfile } from '../../table/table-profile.ts';
+import { wordSet } from '../../table/word-set.ts';
 import { columnFor } from './column-synonyms.ts';
 import { addsUp, countOf, exact, groupedRows, mainMeasure, measures, percent, safe } from './figure.ts';
 
-const set = (list: string) => new Set(list.split(' '));
-const amountWords = set('much many share percentage number count often viel viele wieviel wieviele anteil anzahl');
-const negations = set('not no never without nicht nie kein keine ohne');
-const moneyWords = set('revenue turnover earn earned earnings income sales umsatz einnahmen ingresos ventas');
-const useWords = set('use uses used usage consume consumed consumption verbrauch verbraucht verbrauchen');
-const useNames = set('verbrauch consumption usage consumo consommation kwh used use');
-const perWords = set('per je pro por par');
-const units = set('kg kilo kilos kilogram km kilometre kilometer mile kwh mwh litre liter gallon hour stunde m2 sqm tonne ton');
-const agreeWords = set('agree agrees match matches tally stimmt stimmen übereinstimmen');
-const episodeWords = set('episode episodes');
-const itemWords = set('article articles product products item items artikel produkt produkte producto productos produit produits');
-const itemNames = set('sku article artikel product produkt producto produit item name title description bezeichnung');
-const agreeKinds = set('relation relation_broken total balance balance_broken join_values join_difference');
+const amountWords = wordSet('much many share percentage number count often viel viele wieviel wieviele anteil anzahl');
+const negations = wordSet('not no never without nicht nie kein keine ohne');
+const moneyWords = wordSet('revenue turnover earn earned earnings income sales umsatz einnahmen ingresos ventas');
+const useWords = wordSet('use uses used usage consume consumed consumption verbrauch verbraucht verbrauchen');
+const useNames = wordSet('verbrauch consumption usage consumo consommation kwh used use');
+const perWords = wordSet('per je pro por par');
+const units = wordSet('kg kilo kilos kilogram km kilometre kilometer mile kwh mwh litre liter gallon hour stunde m2 sqm tonne ton');
+const agreeWords = wordSet('agree agrees match matches tally stimmt stimmen übereinstimmen');
+const episodeWords = wordSet('episode episodes');
+const itemWords = wordSet('article articles product products item items artikel produkt produkte producto productos produit produits');
+const itemNames = wordSet('sku article artikel product produkt producto produit item name title description bezeichnung');
+const agreeKinds = wordSet('relation relation_broken total balance balance_broken join_values join_difference');
 /** Findings on the figures of one measure. */
-const measureKinds = set('group sums trend growth growth_each leaders rank by_weekday');
+const measureKinds = wordSet('group sums trend growth growth_each leaders rank by_weekday');
 const mostMeasures = 3;
 
 type Candidate = Finding & { columns: readonly ColumnProfile[] };

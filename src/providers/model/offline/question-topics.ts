@@ -1,12 +1,12 @@
 /** What a question is about, by its words, and the kinds of findings that answer it. */
+import { wordSet } from '../../table/word-set.ts';
 
 /** `judges`: whether the data can be trusted. `weak`: counts only in a question without another topic, such as the months of "is a month missing".
  * `beside`: counts only beside another topic, as "not" does. `named`: counts only for findings on a column of the question. */
 export type Topic = { words: RegExp; kinds: ReadonlySet<string>; judges?: true; weak?: true; beside?: true; named?: true };
 
-const set = (list: string) => new Set(list.split(' '));
 /** Findings that question the data. */
-export const qualityKinds: ReadonlySet<string> = set(
+export const qualityKinds: ReadonlySet<string> = wordSet(
   'factor_error outlier weight without_bad out_of_range negative far_date stuck gaps grid_gaps bounds left_out not_numbers relation_broken duplicate_rows duplicate_keys near_duplicates repeated_times repeated_values misspelt spelling mixed_dates mixed_units mixed_styles balance_broken counter_falls data_problem order span_backwards day_first month_first formulas zeros group_odd join_repeats join_only few_rows number_gaps addresses missing_rows',
 );
 
@@ -23,156 +23,162 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:total|totals|altogether|overall|sum|sums|much|insgesamt|gesamt\p{L}{0,8}|summe|wieviel|worth)$/u,
-    kinds: set('join_converted sums total unit_figures mixed_units join_difference join_product planned dues_open dues_total factor_error'),
+    kinds: wordSet(
+      'join_converted sums total unit_figures mixed_units join_difference join_product planned dues_open dues_total factor_error',
+    ),
   },
   {
     words:
       /^(?:most|more|sells?|sold|better|worse|largest|biggest|highest|best|top|leading|leads?|least|lowest|smallest|worst|fewest|strongest|weakest|cheapest|longest|meisten?|größte\p{L}?|höchste\p{L}?|beste\p{L}?|wenigsten|niedrigste\p{L}?|kleinste\p{L}?)$/u,
-    kinds: set(
+    kinds: wordSet(
       'factor_error join_converted group rank ratio trend join_groups leaders unit_figures level durations ratings column_means row_means',
     ),
   },
   {
     words:
       /^(?:grow|grows|growth|grew|shrink|shrinks|rise|rises|rising|rose|fall|falls|falling|fell|increase\p{L}?|decrease\p{L}?|decline\p{L}?|trends?|develop\p{L}{0,6}|changed?|changes|steig\p{L}{0,4}|fällt|fallen|sink\p{L}{0,4}|entwick\p{L}{0,6}|wächst|wachs\p{L}{0,4})$/u,
-    kinds: set('factor_error growth growth_each trend period_growth period_each change counter level'),
+    kinds: wordSet('factor_error growth growth_each trend period_growth period_each change counter level'),
   },
   {
     words:
       /^(?:months?|weeks?|monthly|weekly|quarters?|quarterly|daily|years?|yearly|seasons?|monate?|monatlich|wochen?|quartale?|jahre?)$/,
-    kinds: set('trend growth period_rows period_columns period_each rows_by_day weekday by_weekday'),
+    kinds: wordSet('trend growth period_rows period_columns period_each rows_by_day weekday by_weekday'),
     weak: true,
   },
   {
     words: /^(?:hours?|o'clock|busiest|peak|time|stunde|uhrzeit)$/,
-    kinds: set('hours_of_day trend by_weekday weekday rows_by_day'),
+    kinds: wordSet('hours_of_day trend by_weekday weekday rows_by_day'),
   },
   {
     words: /^(?:missing|missed|incomplete|gaps?|empty|absent|lack\p{L}{0,4}|fehl\p{L}{0,4}|lücken?|unvollständig)$/u,
-    kinds: set('missing missing_rows missing_group gaps grid_gaps number_gaps left_out few_filled empty_column unknown'),
+    kinds: wordSet('missing missing_rows missing_group gaps grid_gaps number_gaps left_out few_filled empty_column unknown'),
   },
   {
     words: /^(?:twice|duplicates?|duplicated|doubles?|doubled|repeated|doppelt\p{L}{0,2}|duplikate?)$/u,
-    kinds: set('duplicate_rows duplicate_keys near_duplicates repeated_times repeated_values join_repeats'),
+    kinds: wordSet('duplicate_rows duplicate_keys near_duplicates repeated_times repeated_values join_repeats'),
   },
   {
     words: /^(?:spend|spent|spending|cost|costs|costing|earn|earned|earnings|amount|amounts|ausgegeben|kostet\p{L}?|kosten)$/u,
-    kinds: set('factor_error join_converted sums unit_figures mixed_units join_product join_difference group'),
+    kinds: wordSet('factor_error join_converted sums unit_figures mixed_units join_product join_difference group'),
   },
   {
     words: /^(?:euros?|eur|dollars?|usd|pounds?|gbp|francs?|chf|currency|currencies|währung\p{L}{0,2})$/u,
-    kinds: set('join_converted mixed_units'),
+    kinds: wordSet('join_converted mixed_units'),
   },
   {
     words: /^(?:many|often|count|counts|number|frequent|share|percentage|viele|oft|anteil|häufig\p{L}{0,4})$/u,
-    kinds: set('group outcomes rare_state rate ratings join_groups'),
+    kinds: wordSet('group outcomes rare_state rate ratings join_groups'),
   },
   {
     words: /^(?:use|uses|used|usage|consume|consumed|consumption|verbrauch\p{L}{0,2}|verbraucht)$/u,
-    kinds: set('factor_error counter sums group unit_figures'),
+    kinds: wordSet('factor_error counter sums group unit_figures'),
   },
   {
     words: /^(?:satisf\p{L}{0,8}|happy|content|rated?|ratings?|scores?|zufrieden\p{L}{0,5}|bewert\p{L}{0,5})$/u,
-    kinds: set('ratings promoters group sums rate'),
+    kinds: wordSet('ratings promoters group sums rate'),
   },
   {
     words:
       /^(?:e?nps|promoters?|detractors?|recommend\p{L}{0,8}|weiterempf\p{L}{0,8}|empfehl\p{L}{0,6}|recommand\p{L}{0,8}|recom[ie]+nd\p{L}{0,8})$/u,
-    kinds: set('promoters'),
+    kinds: wordSet('promoters'),
   },
   {
     words:
       /^(?:rais(?:es?|ed)|improve[ds]?|improvements?|helps?|helped|effects?|effective|works?|worked|before|after|vorher|nachher|wirkt\p{L}?|gewirkt|wirkung|verbessert\p{L}?)$/u,
-    kinds: set('change'),
+    kinds: wordSet('change'),
   },
   {
     words: /^(?:compare[ds]?|comparison|vergleich\p{L}{0,6}|compar\p{L}{0,8})$/u,
-    kinds: set('promoters group trend rank level ratings durations join_groups planned'),
+    kinds: wordSet('promoters group trend rank level ratings durations join_groups planned'),
     weak: true,
     named: true,
   },
   {
     words: /^(?:complain\p{L}{0,4}|comments?|say|said|mention\p{L}{0,3}|topics?|feedback|beschwer\p{L}{0,5}|kommentar\p{L}{0,2})$/u,
-    kinds: set('topics quotes group'),
+    kinds: wordSet('topics quotes group'),
   },
-  { words: /^(?:stuck|frozen|unchanged|constant|steht|konstant)$/, kinds: set('stuck constant_column') },
-  { words: /^(?:without|real|excluding|true|cleaned|ohne)$/, kinds: set('without_bad weight') },
+  { words: /^(?:stuck|frozen|unchanged|constant|steht|konstant)$/, kinds: wordSet('stuck constant_column') },
+  { words: /^(?:without|real|excluding|true|cleaned|ohne)$/, kinds: wordSet('without_bad weight') },
   {
     words: /^(?:budget\p{L}{0,4}|used|unused|planned|plan|target\p{L}?|over|under|overspent|exceed\p{L}{0,3}|soll|ziel\p{L}?)$/u,
-    kinds: set('planned join_difference budget_groups budget_keys budget_covered'),
+    kinds: wordSet('planned join_difference budget_groups budget_keys budget_covered'),
   },
   {
     words: /^(?:rest|room|left|remain\p{L}{0,4}|available|unspent|übrig|restlich\p{L}{0,2}|verbleib\p{L}{0,4})$/u,
-    kinds: set('budget_rest join_difference'),
+    kinds: wordSet('budget_rest join_difference'),
   },
-  { words: /^(?:budget\p{L}{0,4}|overspent|exceed\p{L}{0,3})$/u, kinds: set('budget_groups budget_keys budget_covered'), beside: true },
-  { words: /^(?:rest|room|left|remaining|available|unspent|übrig)$/u, kinds: set('budget_rest'), beside: true },
+  { words: /^(?:budget\p{L}{0,4}|overspent|exceed\p{L}{0,3})$/u, kinds: wordSet('budget_groups budget_keys budget_covered'), beside: true },
+  { words: /^(?:rest|room|left|remaining|available|unspent|übrig)$/u, kinds: wordSet('budget_rest'), beside: true },
   {
     words: /^(?:paid|unpaid|pay|little|less|owes?|owed|outstanding|overdue|unbezahlt|bezahlt|offen\p{L}?|schuld\p{L}{0,3})$/u,
-    kinds: set('open late join_difference dues_open dues_nothing dues_part dues_reversed'),
+    kinds: wordSet('open late join_difference dues_open dues_nothing dues_part dues_reversed'),
   },
   {
     words: /^(?:outstanding|owes?|owed|unpaid|overdue|remaining|due|offen\p{L}?|ausstehend\p{L}?|schuld\p{L}{0,3})$/u,
-    kinds: set('dues_open dues_nothing dues_part'),
+    kinds: wordSet('dues_open dues_nothing dues_part'),
   },
-  { words: /^(?:not|nothing|never|hasn't|haven't|nicht|nichts|nie)$/, kinds: set('dues_nothing dues_reversed'), beside: true },
+  { words: /^(?:not|nothing|never|hasn't|haven't|nicht|nichts|nie)$/, kinds: wordSet('dues_nothing dues_reversed'), beside: true },
   {
     words: /^(?:part|parts|partly|partial|partially|instal{1,2}ments?|teil\p{L}{0,5}|raten?)$/u,
-    kinds: set('dues_part dues_whole'),
+    kinds: wordSet('dues_part dues_whole'),
   },
-  { words: /^(?:overpaid|over|too|twice|doubly|excess|überzahlt\p{L}?|überzahlung\p{L}{0,2})$/u, kinds: set('dues_over'), beside: true },
+  {
+    words: /^(?:overpaid|over|too|twice|doubly|excess|überzahlt\p{L}?|überzahlung\p{L}{0,2})$/u,
+    kinds: wordSet('dues_over'),
+    beside: true,
+  },
   {
     words:
       /^(?:assign\p{L}{0,3}|unassigned|match|matched|unmatched|allocated?|attribute[ds]?|belongs?|zuordn\p{L}{0,3}|zugeordnet\p{L}?)$/u,
-    kinds: set('dues_unassigned'),
+    kinds: wordSet('dues_unassigned'),
   },
   {
     words: /^(?:deliver\p{L}{0,5}|received?|receipts?|arrived?|geliefert\p{L}?|lieferung\p{L}{0,2})$/u,
-    kinds: set('dues_open dues_nothing dues_part'),
+    kinds: wordSet('dues_open dues_nothing dues_part'),
     weak: true,
   },
-  { words: /^(?:paid|nobody|unknown|unmatched|neither|belong|belongs)$/, kinds: set('join_only') },
+  { words: /^(?:paid|nobody|unknown|unmatched|neither|belong|belongs)$/, kinds: wordSet('join_only') },
   {
     words:
       /^(?:late|lateness|delayed|delays?|overdue|punctual\p{L}{0,4}|deadline\p{L}?|verspätet|verspätung\p{L}{0,2}|pünktlich\p{L}{0,4})$/u,
-    kinds: set('on_time late open span durations'),
+    kinds: wordSet('on_time late open span durations'),
   },
   // Two topics, so that "on time" has more weight than the other topics of its question.
-  { words: /^(?:on|in)$/, kinds: set('on_time'), beside: true },
-  { words: /^(?:time|promised|schedule)$/, kinds: set('on_time'), beside: true },
+  { words: /^(?:on|in)$/, kinds: wordSet('on_time'), beside: true },
+  { words: /^(?:time|promised|schedule)$/, kinds: wordSet('on_time'), beside: true },
   {
     words: /^(?:fails?|failed|failures?|failing|errors?|cancelled|canceled|returned|rejected|status|statuses)$/,
-    kinds: set('rare_state outcomes rate'),
+    kinds: wordSet('rare_state outcomes rate'),
   },
-  { words: /^(?:slow|slowest|fast|fastest|latency)$/, kinds: set('durations group level span') },
-  { words: /^(?:long|longest|takes?|took|duration|durations|lasts?|lasted|dauer|dauert\p{L}?|lange)$/u, kinds: set('durations span') },
+  { words: /^(?:slow|slowest|fast|fastest|latency)$/, kinds: wordSet('durations group level span') },
+  { words: /^(?:long|longest|takes?|took|duration|durations|lasts?|lasted|dauer|dauert\p{L}?|lange)$/u, kinds: wordSet('durations span') },
   {
     words: /^(?:open|still|unfinished|unresolved|closed|offen\p{L}?)$/u,
-    kinds: set('open missing missing_rows join_difference budget_rest'),
+    kinds: wordSet('open missing missing_rows join_difference budget_rest'),
   },
   {
     words: /^(?:per|rate|rates|ratio|turns?|convert|converts|conversion|share|percentage)$/,
-    kinds: set('factor_error ratio join_groups rate group'),
+    kinds: wordSet('factor_error ratio join_groups rate group'),
     weak: true,
   },
-  { words: /^(?:reorder|stock|restock|nachbestell\p{L}{0,3})$/u, kinds: set('stock') },
+  { words: /^(?:reorder|stock|restock|nachbestell\p{L}{0,3})$/u, kinds: wordSet('stock') },
   {
     words: /^(?:agree|agrees|match|matches|differ|differs|consistent|stimmt|stimmen)$/,
-    kinds: set('relation relation_broken total balance balance_broken join_values join_difference'),
+    kinds: wordSet('relation relation_broken total balance balance_broken join_values join_difference'),
   },
-  { words: /^(?:margin|profit|profitable|gewinn|marge)$/, kinds: set('margin flows') },
+  { words: /^(?:margin|profit|profitable|gewinn|marge)$/, kinds: wordSet('margin flows') },
   {
     words: /^(?:average|mean|averages|durchschnitt\p{L}{0,5}|mittel\p{L}{0,4})$/u,
-    kinds: set('sums group without_bad column_means row_means ratings durations'),
+    kinds: wordSet('sums group without_bad column_means row_means ratings durations'),
     weak: true,
   },
   {
     words: /^(?:depends?|related|relation|correlat\p{L}{0,5}|zusammenhang)$/u,
-    kinds: set('correlation correlation_without join_correlation'),
+    kinds: wordSet('correlation correlation_without join_correlation'),
   },
   {
     words: /^(?:person|customer|customers|people)$/,
-    kinds: set('group unit_figures leaders join_groups rank late open worked_by'),
+    kinds: wordSet('group unit_figures leaders join_groups rank late open worked_by'),
     weak: true,
   },
 ];

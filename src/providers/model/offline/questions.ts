@@ -1,15 +1,16 @@
 /** Splits a task into its questions and requests: one for each interrogative or order, without statements. Pure and linear. */
+
+import { wordSet } from '../../table/word-set.ts';
 import { collapseWhitespace, endsSentence, readTokens, type Token } from './prompt-tokens.ts';
 
-const set = (list: string) => new Set(list.split(' '));
-const interrogatives = set(
+const interrogatives = wordSet(
   'what which who whom whose where when why how was welche welcher welches welchen wer wem wo wann warum wie wieviel',
 );
 /** Begin a question or an order only at the start of a sentence or after a comma. */
-const openers = set(
+const openers = wordSet(
   'is are were do does did can should has have tell show list name give find check compare point say state calculate compute rank report ist sind gibt hat haben zeige nenne liste finde prüfe vergleiche berechne',
 );
-const skipped = set('please and also then so but or could would you kindly just bitte und auch dann now finally me');
+const skipped = wordSet('please and also then so but or could would you kindly just bitte und auch dann now finally me');
 /** "Which region and which product": so few tokens are no question without what follows. */
 const fragmentTokens = 3;
 const maxTokens = 2000;

@@ -1,13 +1,13 @@
 /** "rent per m²", "Kosten je Kilometer": which column of a table is divided by which other one. */
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
+import { wordSet } from '../../table/word-set.ts';
 import { columnFor } from './column-synonyms.ts';
 import { addsUp, mainMeasure, measures } from './figure.ts';
 import { readTokens } from './prompt-tokens.ts';
 
-const set = (list: string) => new Set(list.split(' '));
-const joints = set('per pro je /');
-const skipped = set('the a an each every one der die das den jeden jede jedem einzelnen average mean total');
-const moneyWords = set('price prices cost costs preis kosten revenue income money euro euros pay much');
+const joints = wordSet('per pro je /');
+const skipped = wordSet('the a an each every one der die das den jeden jede jedem einzelnen average mean total');
+const moneyWords = wordSet('price prices cost costs preis kosten revenue income money euro euros pay much');
 const maxTokensApart = 6;
 
 /** The first pair of columns in the task; null if it names none or the columns do not exist. */

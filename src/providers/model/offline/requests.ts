@@ -1,4 +1,6 @@
 /** What task and guidance request of a report: figures, focus, and file name. Pure and linear; later requests have priority. */
+
+import { wordSet } from '../../table/word-set.ts';
 import { cannotDo } from './cannot.ts';
 import { collapseWhitespace, endsSentence, readTokens, type Token } from './prompt-tokens.ts';
 
@@ -20,8 +22,7 @@ export type Requests = {
   unread: string[];
 };
 
-const words = (list: string) => new Set(list.split(' '));
-const reportWords = words(
+const reportWords = wordSet(
   'analysis profile summary summaries report reports bericht insight insights findings explore describe overview statistics trend trends outlier outliers compare comparison explain read review examine investigate evaluate fasse extract list identify highlight minutes decisions deadlines differences vergleiche übersicht erkläre lies',
 );
 const reportStems = ['analys', 'analyz', 'summari', 'zusammenfass'];
@@ -38,17 +39,17 @@ const reportPairs = new Set([
   'what changed',
 ]);
 const figureWords: readonly [FigureKind, ReadonlySet<string>][] = [
-  ['median', words('median medians')],
-  ['mean', words('average averages mean means durchschnitt')],
-  ['sum', words('sum sums total totals summe')],
-  ['count', words('count counts')],
-  ['max', words('max maximum highest largest')],
-  ['min', words('min minimum lowest smallest')],
+  ['median', wordSet('median medians')],
+  ['mean', wordSet('average averages mean means durchschnitt')],
+  ['sum', wordSet('sum sums total totals summe')],
+  ['count', wordSet('count counts')],
+  ['max', wordSet('max maximum highest largest')],
+  ['min', wordSet('min minimum lowest smallest')],
 ];
-const superlatives = words('most highest largest biggest best lowest least smallest top meiste meisten');
-const owning = words('has had have sold sells made makes brought hat is was');
-const clauseJoints = words('tell write also median mean average sum total count max min');
-const noColumn = words('by per for is in and of was are');
+const superlatives = wordSet('most highest largest biggest best lowest least smallest top meiste meisten');
+const owning = wordSet('has had have sold sells made makes brought hat is was');
+const clauseJoints = wordSet('tell write also median mean average sum total count max min');
+const noColumn = wordSet('by per for is in and of was are');
 const maxClauseTokens = 80;
 const maxFigures = 12;
 const maxFocus = 12;
@@ -122,9 +123,9 @@ function focusIn(text: string, tokens: readonly Token[]): Requests['focus'] {
   return found;
 }
 
-const writingVerbs = words('write save put store call name deliver schreibe speichere create');
-const reportNouns = words('it report analysis summary result results findings everything bericht zusammenfassung ergebnis them');
-const nameLeads = words('to as into in called named under file it als unter nach namens : with');
+const writingVerbs = wordSet('write save put store call name deliver schreibe speichere create');
+const reportNouns = wordSet('it report analysis summary result results findings everything bericht zusammenfassung ergebnis them');
+const nameLeads = wordSet('to as into in called named under file it als unter nach namens : with');
 
 /** "save the report as findings.md". A name that is only mentioned does not count: it must follow "to", "as" and similar words. */
 function reportPathIn(tokens: readonly Token[]): string | null {

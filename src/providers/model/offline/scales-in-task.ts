@@ -1,13 +1,13 @@
 /** "csat is 1 to 5", "Zufriedenheit (Skala 1 bis 10)": the scales of columns that a task gives. */
 import type { Scale } from '../../table/scales.ts';
+import { wordSet } from '../../table/word-set.ts';
 import { readTokens, type Token } from './prompt-tokens.ts';
 
-const set = (list: string) => new Set(list.split(' '));
-const between = set('to bis through – - à a hasta');
+const between = wordSet('to bis through – - à a hasta');
 /** Words between the column and its scale; one of `naming` shows that a scale is meant. */
-const naming = set('is are ist sind es son est sont scale skala échelle escala scala rated scored range ranges goes ( : =');
-const filling = set('on a an the of from between von auf einer der de una une sur en the given as score scores each');
-const starting = set('from von between de da van');
+const naming = wordSet('is are ist sind es son est sont scale skala échelle escala scala rated scored range ranges goes ( : =');
+const filling = wordSet('on a an the of from between von auf einer der de una une sur en the given as score scores each');
+const starting = wordSet('from von between de da van');
 const lows = new Set([0, 1]);
 const highs = new Set([3, 4, 5, 6, 7, 9, 10, 100]);
 const maxTaskChars = 8000;

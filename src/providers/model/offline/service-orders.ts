@@ -1,4 +1,6 @@
 /** Plain orders for the tools of the services that accounts connect, each read from one clause: a verb and what follows it. */
+
+import { wordSet } from '../../table/word-set.ts';
 import { amountAt } from './money.ts';
 import { hostIn, publishing } from './page-orders.ts';
 import type { Token } from './prompt-tokens.ts';
@@ -15,11 +17,10 @@ export type Clause = {
 
 type Rule = { tool: string; verbs: ReadonlySet<string>; read(clause: Clause): Record<string, unknown> | null; textField?: string };
 
-const words = (list: string) => new Set(list.split(' '));
-const reading = words('read show check get fetch list summarise summarize lies zeige');
-const sending = words('post send write say publish announce poste sende schreibe');
-const making = words('create open file raise report make erstelle');
-const searching = words('search find look');
+const reading = wordSet('read show check get fetch list summarise summarize lies zeige');
+const sending = wordSet('post send write say publish announce poste sende schreibe');
+const making = wordSet('create open file raise report make erstelle');
+const searching = wordSet('search find look');
 
 const rules: readonly Rule[] = [
   {
@@ -30,7 +31,7 @@ const rules: readonly Rule[] = [
   },
   {
     tool: 'screenshot',
-    verbs: words('take make capture erstelle mache'),
+    verbs: wordSet('take make capture erstelle mache'),
     read: (clause) =>
       has(clause, 'screenshot')
         ? optional(
@@ -93,7 +94,7 @@ const rules: readonly Rule[] = [
   },
   {
     tool: 'draft_email',
-    verbs: words('draft'),
+    verbs: wordSet('draft'),
     read(clause) {
       const to = clause.tokens.find(({ kind }) => kind === 'address')?.text ?? null;
       const [subject = null, body = null] = quotedIn(clause);
@@ -121,7 +122,7 @@ const rules: readonly Rule[] = [
   },
   {
     tool: 'refund_payment',
-    verbs: words('refund erstatte'),
+    verbs: wordSet('refund erstatte'),
     read: (clause) => optional({ payment_id: clause.tokens.find(({ text }) => /^(?:pi|ch|py)_\w{1,250}$/.test(text))?.text ?? null }),
   },
   {

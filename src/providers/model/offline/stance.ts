@@ -2,38 +2,39 @@
  * Whether a verb of a prompt is an order to be carried out now: not a noun, not about another person, not negated, conditional, postponed
  * or a question.
  */
+
+import { wordSet } from '../../table/word-set.ts';
 import { collapseWhitespace, endsSentence, sentenceEnd, sentenceStart, type Token } from './prompt-tokens.ts';
 
 /** `none`: not an order. The others look like orders that must not be carried out, or not now. */
 export type Stance = 'order' | 'negated' | 'conditional' | 'scheduled' | 'question' | 'none';
 
-const words = (list: string) => new Set(list.split(' '));
-const leads = words(
+const leads = wordSet(
   'and then please also kindly just now finally afterwards next first second third lastly or directly immediately so otherwise instead und dann bitte auch danach anschließend zuletzt oder sofort nun jetzt abschließend but aber sondern',
 );
-const modals = words('can could would will should must may might shall');
-const infinitiveLeads = words('you sure remember forget hesitate fail is need have want asked supposed');
-const negators = words(
+const modals = wordSet('can could would will should must may might shall');
+const infinitiveLeads = wordSet('you sure remember forget hesitate fail is need have want asked supposed');
+const negators = wordSet(
   "not don't dont don’t never cannot can't can’t won't won’t shouldn't shouldn’t mustn't mustn’t doesn't doesn’t nicht nie niemals keinesfalls keine kein keinen nobody no",
 );
-const nearNegators = words('without ohne avoid avoiding instead rather no need');
-const doubleNegatives = words('forget hesitate fail vergiss vergessen');
-const separators = words('but then instead sondern dann aber just only');
-const conditions = words('if unless whenever falls sofern sobald wenn provided assuming depending whether ob solange');
-const completions = words(
+const nearNegators = wordSet('without ohne avoid avoiding instead rather no need');
+const doubleNegatives = wordSet('forget hesitate fail vergiss vergessen');
+const separators = wordSet('but then instead sondern dann aber just only');
+const conditions = wordSet('if unless whenever falls sofern sobald wenn provided assuming depending whether ob solange');
+const completions = wordSet(
   'done finished complete completed ready written possible necessary needed you there available fertig erledigt möglich nötig any helpful',
 );
-const times = words('tomorrow morgen übermorgen tonight hourly daily weekly monthly täglich wöchentlich monatlich later später');
-const periods = words(
+const times = wordSet('tomorrow morgen übermorgen tonight hourly daily weekly monthly täglich wöchentlich monatlich later später');
+const periods = wordSet(
   'day week month morning evening hour year monday tuesday wednesday thursday friday saturday sunday tag woche monat morgen',
 );
-const weekdays = words(
+const weekdays = wordSet(
   'monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag sonntag',
 );
-const asking = words(
+const asking = wordSet(
   'should did does has have had do how why who whom was were is are when where which what soll sollen hat hast wie warum wer wann wo',
 );
-const askedSubjects = words('i we it he she they ich wir er sie es the a an this that');
+const askedSubjects = wordSet('i we it he she they ich wir er sie es the a an this that');
 
 /** @param i the position of the verb */
 export function stanceOf(tokens: readonly Token[], i: number): Stance {

@@ -1,256 +1,265 @@
 /** Compares the subject of a question with the columns: a subject without a column cannot be answered from the file, and the report says so. */
 import { nameTokens } from '../../table/column-role.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
+import { wordSet } from '../../table/word-set.ts';
 import { columnFor } from './column-synonyms.ts';
 import { endsSentence, readTokens, type Token } from './prompt-tokens.ts';
 
 /** `grouping`: an everyday word that counts only in the form of a grouping: "which product", "per customer". */
 type Subject = { name: string; keywords: ReadonlySet<string>; columns: RegExp; grouping?: true };
 
-const set = (list: string) => new Set(list.split(' '));
 const money =
   /amount|revenue|sales|turnover|total|price|value|paid|spent|spend|cost|fee|income|umsatz|betrag|erlös|einnahme|preis|wert|kosten|ausgabe|summe|netto|brutto|net$|gross|budget|actual|invoice|rent|salary|wage|gehalt|lohn|saldo|balance|rate$|stundensatz|tarif|prix|precio|importe|montant|gasto|depense|cout|coste|ventas|ventes|ingreso|recette|chiffre|ca$|valeur|valor|pago|paiement|paye|cuota|monto|factur|£|\$|€|eur|usd|gbp|chf/i;
 const subjects: readonly Subject[] = [
-  { name: 'revenue', keywords: set('revenue revenues turnover umsatz umsätze erlös erlöse'), columns: money },
-  { name: 'cost', keywords: set('cost costs kosten kostet'), columns: money },
+  { name: 'revenue', keywords: wordSet('revenue revenues turnover umsatz umsätze erlös erlöse'), columns: money },
+  { name: 'cost', keywords: wordSet('cost costs kosten kostet'), columns: money },
   {
     name: 'profit',
-    keywords: set('profit profits profitable margin margins gewinn gewinne marge margen'),
+    keywords: wordSet('profit profits profitable margin margins gewinn gewinne marge margen'),
     columns: /profit|margin|gewinn|marge|ergebnis|earning|deckungsbeitrag|benefi|rentab|ganancia|utilidad|rendement/i,
   },
   {
     name: 'country or place',
-    keywords: set('country countries land länder ländern nation'),
+    keywords: wordSet('country countries land länder ländern nation'),
     columns:
       /country|countries|land|nation|region|market|iso|locale|ort|stadt|city|location|place|address|adresse|pays|pais|lugar|lieu|ville|ciudad|direccion/i,
   },
   {
     name: 'city or place',
-    keywords: set('city cities stadt städte town towns'),
+    keywords: wordSet('city cities stadt städte town towns'),
     columns:
       /city|cities|stadt|ort|town|location|place|address|adresse|branch|filiale|store|site|standort|station|plz|postcode|zip|ville|ciudad|lugar|lieu|commune|poblacion|localidad|municip|sede|direccion|country|region|pays|pais/i,
   },
   {
     name: 'region',
-    keywords: set('region regions'),
+    keywords: wordSet('region regions'),
     columns:
       /region|area|gebiet|territory|country|land|state|city|stadt|ort|location|bezirk|zone|market|provincia|province|zona|comunidad|estado|departement|pays|pais|ville|ciudad/i,
   },
   {
     name: 'age',
-    keywords: set('age ages alter'),
+    keywords: wordSet('age ages alter'),
     columns: /age|alter|birth|geburt|dob|years|jahr|edad|naissance|nacim|annee|ano|fecha_nac/i,
   },
-  { name: 'gender', keywords: set('gender sex geschlecht'), columns: /gender|sex|geschlecht|anrede|genero|genre|civilite|tratamiento/i },
+  {
+    name: 'gender',
+    keywords: wordSet('gender sex geschlecht'),
+    columns: /gender|sex|geschlecht|anrede|genero|genre|civilite|tratamiento/i,
+  },
   {
     name: 'supplier',
-    keywords: set('supplier suppliers vendor vendors lieferant lieferanten'),
+    keywords: wordSet('supplier suppliers vendor vendors lieferant lieferanten'),
     columns:
       /supplier|vendor|lieferant|hersteller|manufacturer|carrier|provider|company|firma|name|fournisseur|proveedor|lieferer|kreditor|nom|nombre/i,
   },
   {
     name: 'weather',
-    keywords: set('weather wetter'),
+    keywords: wordSet('weather wetter'),
     columns: /weather|wetter|temp|rain|regen|wind|sun|cloud|niederschlag|meteo|tiempo|lluvia|pluie|clima|viento|vent|soleil|nube/i,
   },
-  { name: 'e-mail address', keywords: set('email emails'), columns: /mail|contact|kontakt|address|adresse|correo|courriel|direccion/i },
+  { name: 'e-mail address', keywords: wordSet('email emails'), columns: /mail|contact|kontakt|address|adresse|correo|courriel|direccion/i },
   {
     name: 'phone number',
-    keywords: set('phone telephone telefonnummer telefon'),
+    keywords: wordSet('phone telephone telefonnummer telefon'),
     columns: /phone|tel|mobil|fax|contact|kontakt|nummer|movil|portable|numero|number|handy|cell/i,
   },
   {
     name: 'satisfaction or rating',
-    keywords: set('satisfaction satisfied rating ratings zufriedenheit zufrieden bewertung'),
+    keywords: wordSet('satisfaction satisfied rating ratings zufriedenheit zufrieden bewertung'),
     columns:
       /satisf|rating|score|stars|zufried|bewert|sterne|nps|recommend|note|grade|feedback|review|comment|kommentar|csat|opinion|avis|etoile|estrella|calific|valorac|puntuac|puntaje|points|punkte|recomend|empfehl|comentario|evaluat|eval|happy|happiness|mood|stimmung|smiley|likert|survey|encuesta|enquete|rate/i,
   },
   {
     name: 'salary',
-    keywords: set('salary salaries wage wages gehalt gehälter lohn löhne'),
+    keywords: wordSet('salary salaries wage wages gehalt gehälter lohn löhne'),
     columns:
       /salar|wage|gehalt|lohn|pay|comp|income|brutto|netto|gross|amount|betrag|rate|sueldo|remuner|paie|nomina|entgelt|verguetung|vergutung|honorar|montant|importe|earn|cost|kosten/i,
   },
   {
     name: 'teacher',
-    keywords: set('teacher teachers lehrer lehrerin lehrkraft'),
+    keywords: wordSet('teacher teachers lehrer lehrerin lehrkraft'),
     columns: /teacher|lehr|tutor|instructor|staff|name|profes|enseign|docente|maestr|dozent|nom|nombre/i,
   },
   {
     name: 'discount',
-    keywords: set('discount discounts rabatt rabatte'),
+    keywords: wordSet('discount discounts rabatt rabatte'),
     columns: /discount|rabatt|nachlass|price|preis|skonto|percent|%|remise|reduc|descuento|rebaja|rebate|precio|prix|pct|prozent|nachlas/i,
   },
   {
     name: 'competitors',
-    keywords: set('competitor competitors competition konkurrenz wettbewerber'),
+    keywords: wordSet('competitor competitors competition konkurrenz wettbewerber'),
     columns: /compet|konkurr|wettbewerb|company|firma|brand|concurr|marque|marca|empresa|entreprise|vendor|provider/i,
   },
   {
     name: 'reason',
-    keywords: set('reasons grund gründe gründen'),
+    keywords: wordSet('reasons grund gründe gründen'),
     columns:
       /reason|grund|ursache|cause|comment|kommentar|note|remark|bemerk|category|kategorie|type|diagnos|complaint|issue|fault|problem|status|code|raison|motif|motivo|razon|causa|comentario|categorie|categoria|tipo|beschreib|descri|detail|text/i,
   },
   {
     name: 'product',
     grouping: true,
-    keywords: set('product products produkt produkte artikel'),
+    keywords: wordSet('product products produkt produkte artikel'),
     columns:
       /product|produkt|artik|article|item|sku|name|good|ware|material|model|type|categor|desc|bezeich|title|part|ean|service|plan|produ|referencia|reference|designation|nom|nombre|titre|titulo|course|kurs/i,
   },
   {
     name: 'customer',
     grouping: true,
-    keywords: set('customer customers kunde kunden client clients'),
+    keywords: wordSet('customer customers kunde kunden client clients'),
     columns:
       /custom|kunde|client|name|user|member|buyer|account|company|firma|mail|person|guest|gast|patient|subscriber|contact|debitor|empf|acheteur|comprador|socio|adherent|abonne|usuario|utilisateur|mitglied|nutzer|besteller|compte|cuenta|nom|nombre|empresa|entreprise|organi[sz]ation|debtor|shop|filiale|branch/i,
   },
   {
     name: 'department or team',
     grouping: true,
-    keywords: set('department departments abteilung abteilungen'),
+    keywords: wordSet('department departments abteilung abteilungen'),
     columns:
       /depart|abteil|team|division|unit|bereich|group|kostenstelle|cost.?cent|section|dept|function|equipe|equipo|seccion|area|unidad|centro|centre|filiere|abt|dpt|dpto/i,
   },
   {
     name: 'seller or staff member',
     grouping: true,
-    keywords: set('salesperson salespeople seller sellers verkäufer verkäuferin cashier'),
+    keywords: wordSet('salesperson salespeople seller sellers verkäufer verkäuferin cashier'),
     columns:
       /sales|seller|verk|agent|rep|staff|employee|mitarb|cashier|kass|name|person|owner|by|user|vend|commercial|comercial|emplead|employe|nom|nombre|cajer|caiss|responsable|berater|betreuer|clerk|waiter|server|driver/i,
   },
   {
     name: 'channel',
     grouping: true,
-    keywords: set('channel channels kanal kanäle'),
+    keywords: wordSet('channel channels kanal kanäle'),
     columns:
       /channel|kanal|source|quelle|medium|campaign|platform|via|type|origin|canal|fuente|plataforma|plateforme|campan|campagne|kampagne|quell|herkunft|referrer/i,
   },
   {
     name: 'payment method',
-    keywords: set('zahlungsart zahlungsarten zahlungsmethode'),
+    keywords: wordSet('zahlungsart zahlungsarten zahlungsmethode'),
     columns: /pay|zahl|method|card|karte|bar|cash|art$|pago|paiement|forma|moyen|mode|tarjeta|carte|efectivo|especes|art|type|tender/i,
   },
   {
     name: 'stock',
     grouping: true,
-    keywords: set('stock inventory lagerbestand lagerbestände vorrat vorräte'),
+    keywords: wordSet('stock inventory lagerbestand lagerbestände vorrat vorräte'),
     columns: /stock|invent|bestand|lager|hand|qty|quant|menge|avail|vorrat|anzahl|count|level|existencia|almacen|cantidad|reserve|dispo/i,
   },
   {
     name: 'returns',
     grouping: true,
-    keywords: set('returns refunds retouren rücksendungen'),
+    keywords: wordSet('returns refunds retouren rücksendungen'),
     columns:
       /return|refund|retour|rück|status|state|type|reason|qty|quant|amount|menge|devoluc|rembours|reembols|estado|statut|etat|motivo|motif|tipo|montant|importe|cantidad|credit|gutschrift/i,
   },
   {
     name: 'complaints',
     grouping: true,
-    keywords: set('complaint complaints beschwerde beschwerden reklamation reklamationen'),
+    keywords: wordSet('complaint complaints beschwerde beschwerden reklamation reklamationen'),
     columns:
       /complain|beschwer|reklam|ticket|issue|comment|feedback|category|type|subject|status|plainte|queja|reclam|comentario|categorie|categoria|tipo|statut|estado|beanstand|fehler|problem|topic/i,
   },
   {
     name: 'delivery',
     grouping: true,
-    keywords: set('delivery deliveries lieferzeit lieferung lieferungen'),
+    keywords: wordSet('delivery deliveries lieferzeit lieferung lieferungen'),
     columns:
       /deliver|liefer|ship|versand|arriv|eta|received|carrier|transit|dispatch|eingang|livrai|entrega|envio|expedi|reparto|transport|llegada|recibid|zustell/i,
   },
   {
     name: 'budget or target',
     grouping: true,
-    keywords: set('budget budgets target targets soll planwert planwerte'),
+    keywords: wordSet('budget budgets target targets soll planwert planwerte'),
     columns: /budget|target|plan|soll|ziel|goal|forecast|quota|vorgabe|presupuest|objetiv|objectif|meta|prevision|prevu|cible|previst/i,
   },
   {
     name: 'tax',
-    keywords: set('vat mwst mehrwertsteuer umsatzsteuer'),
+    keywords: wordSet('vat mwst mehrwertsteuer umsatzsteuer'),
     columns: /tax|vat|mwst|ust|steuer|netto|brutto|net$|gross|tva|iva|impuest|impot|ttc|bruto|neto|brut|btw/i,
   },
   {
     name: 'temperature',
-    keywords: set('temperature temperatures temperatur temperaturen'),
+    keywords: wordSet('temperature temperatures temperatur temperaturen'),
     columns: /temp|grad|°|celsius|fahrenheit|deg|value|wert|reading|termo|thermo|valeur|valor|lectura|mesure|medida|measure/i,
   },
   {
     name: 'sickness or absence',
-    keywords: set('sickness absences absenteeism krankheit krankheitstage fehlzeiten'),
+    keywords: wordSet('sickness absences absenteeism krankheit krankheitstage fehlzeiten'),
     columns:
       /sick|absen|krank|fehl|leave|away|present|attend|reason|grund|type|art|status|maladie|enferm|baja|ausenc|conge|permiso|motif|motivo|tipo|urlaub/i,
   },
   {
     name: 'nationality',
-    keywords: set('nationality nationalities nationalität nationalitäten'),
+    keywords: wordSet('nationality nationalities nationalität nationalitäten'),
     columns: /nation|country|land|citizen|origin|herkunft|staat|nacional|pays|pais|origen|ciudadan/i,
   },
   {
     name: 'brand or maker',
-    keywords: set('brand brands marke marken manufacturer manufacturers hersteller'),
+    keywords: wordSet('brand brands marke marken manufacturer manufacturers hersteller'),
     columns:
       /brand|marke|manufact|herstell|maker|make|vendor|supplier|model|company|firma|name|product|artikel|marque|marca|fabric|fabrik|proveedor|fournisseur|produ|articul|nom|nombre|empresa|entreprise/i,
   },
-  { name: 'emissions', keywords: set('emission emissions emissionen co2'), columns: /co2|emiss|carbon|ghg|abgas|emisi|gei|ges|gas/i },
+  { name: 'emissions', keywords: wordSet('emission emissions emissionen co2'), columns: /co2|emiss|carbon|ghg|abgas|emisi|gei|ges|gas/i },
   {
     name: 'currency',
-    keywords: set('currency currencies währung währungen'),
+    keywords: wordSet('currency currencies währung währungen'),
     columns:
       /curr|währ|waehr|eur|usd|gbp|chf|€|\$|£|amount|price|betrag|preis|devise|moneda|divisa|monnaie|prix|precio|montant|importe|total|sum/i,
   },
   {
     name: 'snow',
-    keywords: set('snow schnee snowfall schneefall'),
+    keywords: wordSet('snow schnee snowfall schneefall'),
     columns: /snow|schnee|precip|niederschlag|weather|wetter|neige|nieve|meteo|clima|tiempo/i,
   },
   {
     name: 'wind',
-    keywords: set('wind windgeschwindigkeit'),
+    keywords: wordSet('wind windgeschwindigkeit'),
     columns: /wind|gust|böe|weather|wetter|speed|vent|viento|rafale|racha|meteo|boe/i,
   },
   {
     name: 'return on investment',
-    keywords: set('roi roas'),
+    keywords: wordSet('roi roas'),
     columns:
       /roi|roas|revenue|umsatz|sales|income|return|profit|gewinn|erlös|value|wert|gain|revenu|ingreso|ventas|ventes|beneficio|benefice|rendement|retorno|valor|valeur|ertrag/i,
   },
   {
     name: 'attendance',
     grouping: true,
-    keywords: set('attendance anwesenheit'),
+    keywords: wordSet('attendance anwesenheit'),
     columns:
       /attend|present|anwes|visit|besuch|absent|fehl|particip|teiln|spectator|zuschauer|asist|presen|ausen|espectador|spectateur|frequent/i,
   },
   {
     name: 'mileage',
-    keywords: set('mileage kilometerstand laufleistung'),
+    keywords: wordSet('mileage kilometerstand laufleistung'),
     columns: /mile|km|kilomet|odometer|distance|strecke|lauf|distanc|recorr|parcour/i,
   },
-  { name: 'warranty', keywords: set('warranty garantie gewährleistung'), columns: /warrant|garantie|gewähr|garant|gewahr/i },
+  { name: 'warranty', keywords: wordSet('warranty garantie gewährleistung'), columns: /warrant|garantie|gewähr|garant|gewahr/i },
   {
     name: 'insurance',
-    keywords: set('insurance versicherung versicherungen'),
+    keywords: wordSet('insurance versicherung versicherungen'),
     columns: /insur|versicher|policy|police|premium|prämie|assur|segur|aseg|poliza|prima|prime/i,
   },
-  { name: 'language', grouping: true, keywords: set('language languages sprache sprachen'), columns: /lang|sprach|locale|idioma|lengua/i },
+  {
+    name: 'language',
+    grouping: true,
+    keywords: wordSet('language languages sprache sprachen'),
+    columns: /lang|sprach|locale|idioma|lengua/i,
+  },
   {
     name: 'colour',
     grouping: true,
-    keywords: set('color colors colour colours farbe farben'),
+    keywords: wordSet('color colors colour colours farbe farben'),
     columns: /colo|farb|name|variant|desc|product|artikel|coul|couleur|nom|nombre|produ|articul/i,
   },
   {
     name: 'browser or device',
-    keywords: set('browser browsers'),
+    keywords: wordSet('browser browsers'),
     columns: /browser|agent|device|client|gerät|naveg|navig|dispositivo|appareil|equipo|gerat/i,
   },
 ];
-const explaining = set(
+const explaining = wordSet(
   'is are means mean holds gives tells contains shows stands ist sind heißt bedeutet steht enthält est signifie es significa',
 );
-const causes = set('why warum weshalb wieso reason cause');
-const questioning = set(
+const causes = wordSet('why warum weshalb wieso reason cause');
+const questioning = wordSet(
   'how what which who where when why whose wie was welche welcher welches welchem wer wo wann warum wieviel show tell give list find calculate compute name zeige nenne finde berechne',
 );
 
@@ -332,7 +341,7 @@ export function forecastRemark(task: string, tables: readonly TableProfile[]): s
   return asks ? ['What will be is not in the files: the report tells what was, and makes no forecast.'] : [];
 }
 
-const groupingLeads = set('which welche welcher welches welchen per pro je by nach what each every jede jeder jedes jedem');
+const groupingLeads = wordSet('which welche welcher welches welchen per pro je by nach what each every jede jeder jedes jedem');
 
 /** "Which product", "by the customer". */
 function isGrouping(tokens: readonly Token[], at: number): boolean {

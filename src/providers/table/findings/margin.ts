@@ -5,15 +5,15 @@ import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { countOf, exact, listed, percent, round } from '../figure-text.ts';
 import { isQuantity } from '../plan-figures.ts';
 import type { Finding } from '../table-profile.ts';
+import { wordSet } from '../word-set.ts';
 
-const words = (list: string) => new Set(list.split(' '));
-const costWords = words(
+const costWords = wordSet(
   'cost costs kosten einkauf einkaufspreis ek expense expenses ausgaben aufwand einstandspreis herstellkosten cogs wareneinsatz',
 );
-const priceWords = words('price preis verkaufspreis vk selling retail sale');
-const revenueWords = words('revenue sales turnover umsatz income erlös erlöse einnahmen earnings');
-const profitWords = words('profit margin gewinn marge ergebnis result gross_profit earnings_net deckungsbeitrag');
-const relative = words('pct percent rate ratio prozent quote %');
+const priceWords = wordSet('price preis verkaufspreis vk selling retail sale');
+const revenueWords = wordSet('revenue sales turnover umsatz income erlös erlöse einnahmen earnings');
+const profitWords = wordSet('profit margin gewinn marge ergebnis result gross_profit earnings_net deckungsbeitrag');
+const relative = wordSet('pct percent rate ratio prozent quote %');
 const shown = 6;
 const maxGroups = 12;
 

@@ -6,28 +6,28 @@ import { countOf, exact, round } from '../figure-text.ts';
 import { quantile } from '../number-column.ts';
 import { isPrice } from '../plan-figures.ts';
 import type { Finding } from '../table-profile.ts';
+import { wordSet } from '../word-set.ts';
 
 /** The names of two columns: the first per one of the second. */
 export type Ratio = { of: string; per: string };
 
-const words = (list: string) => new Set(list.split(' '));
-export const money = words(
+export const money = wordSet(
   'raised given donated price preis rent miete kaltmiete warmmiete cost costs kosten revenue umsatz sales turnover amount betrag spend spent ausgaben einnahmen fare fee eur usd gbp chf euro erlös income donation budget',
 );
-const sizes = words('sqm qm m2 area fläche wohnfläche size_sqm hectares hectare ha acres sqft sq');
-const distances = words('km kilometer kilometers kilometres distance strecke miles mi');
-const fuels = words('litres liters litre liter fuel gallons kraftstoff diesel benzin kwh energy');
-const heads = words(
+const sizes = wordSet('sqm qm m2 area fläche wohnfläche size_sqm hectares hectare ha acres sqft sq');
+const distances = wordSet('km kilometer kilometers kilometres distance strecke miles mi');
+const fuels = wordSet('litres liters litre liter fuel gallons kraftstoff diesel benzin kwh energy');
+const heads = wordSet(
   'donors spender members mitglieder bookings buchungen readers visitors visits guests gäste besucher orders customers kunden passengers fahrgäste employees staff headcount mitarbeiter nights nächte students population einwohner clicks leads units_produced participants teilnehmer attendees signups registrations anmeldungen conversions installs downloads subscribers subscriptions patients patienten pupils schüler deliveries lieferungen parcels pakete meals mahlzeiten',
 );
-const hours = words('hours hour stunden std');
-const harvests = words('yield ernte harvest tonnes tons tonnen milk milch output');
+const hours = wordSet('hours hour stunden std');
+const harvests = wordSet('yield ernte harvest tonnes tons tonnen milk milch output');
 /** Numerators and denominators that are recognised by name without a request. */
 const knownPairs: readonly [ReadonlySet<string>, ReadonlySet<string>][] = [
   [money, sizes],
   [money, distances],
   [fuels, distances],
-  [words('kwh energy consumption verbrauch'), sizes],
+  [wordSet('kwh energy consumption verbrauch'), sizes],
   [harvests, sizes],
   [money, hours],
   [money, heads],
@@ -58,14 +58,14 @@ function pairNamed(table: ColumnsInMemory, { of, per }: Ratio): [ColumnPlan, Col
 
 /** "price_per_sqm" is a ratio already. */
 function isRelative(name: string): boolean {
-  return /%|\//.test(name) || has(nameTokens(name), words('per pro je rate ratio pct percent prozent share quote unit avg average mean'));
+  return /%|\//.test(name) || has(nameTokens(name), wordSet('per pro je rate ratio pct percent prozent share quote unit avg average mean'));
 }
 
 function ratio(table: ColumnsInMemory, of: ColumnPlan, per: ColumnPlan): Finding[] {
   const [a, b] = [table.numbers(of), table.numbers(per)];
   const rows = [...a.keys()].filter((at) => !Number.isNaN(a[at]!) && b[at]! > 0);
   if (rows.length < 2) return [];
-  const litresPerKm = has(nameTokens(of.name), fuels) && has(nameTokens(per.name), words('km kilometer kilometers kilometres'));
+  const litresPerKm = has(nameTokens(of.name), fuels) && has(nameTokens(per.name), wordSet('km kilometer kilometers kilometres'));
   const times = litresPerKm ? 100 : 1;
   const shared = (own: readonly number[]) => {
     const [above, below] = [a, b].map((numbers) => own.reduce((sum, at) => sum + numbers[at]!, 0));
