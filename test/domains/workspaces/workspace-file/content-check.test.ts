@@ -61,6 +61,7 @@ const png = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1');
 const right: [string, Buffer | string][] = [
   ['a.txt', ''],
   ['a.json', ''],
+  ['a.log', '2026-01-02 10:00:00 started\n'],
   ['a.csv', 'a,b\n1,2'],
   ['a.csv', Buffer.from('Größe;Preis\n', 'latin1')],
   ['a.csv', utf16('a,b\n1,2')],
@@ -92,6 +93,7 @@ const wrong: [string, Buffer | string][] = [
   ['a.txt', Buffer.from('fine so far\0')],
   ['a.csv', docx],
   ['a.txt', png],
+  ['a.log', png],
   ['a.md', '%PDF-1.7\n'],
   ['a.csv', Buffer.from([0xff, 0xfe, 0x00, 0xdc, 0x41, 0x00])],
   ['a.csv', Buffer.from([0xff, 0xfe, 0x41])],
@@ -169,8 +171,11 @@ test('uploads accept only the types of the table; agents may write more, typed b
   ])
     assert.equal(uploadKind(name), null, name);
   assert.deepEqual(
-    ['a.tsv', 'A.TSV', 'a.jsonl', 'a.ndjson'].map((name) => [uploadKind(name)?.type, agentFileType(name)]),
-    ['text/tab-separated-values', 'text/tab-separated-values', 'application/x-ndjson', 'application/x-ndjson'].map((type) => [type, type]),
+    ['a.log', 'a.tsv', 'A.TSV', 'a.jsonl', 'a.ndjson'].map((name) => [uploadKind(name)?.type, agentFileType(name)]),
+    ['text/plain', 'text/tab-separated-values', 'text/tab-separated-values', 'application/x-ndjson', 'application/x-ndjson'].map((type) => [
+      type,
+      type,
+    ]),
   );
   assert.deepEqual(['report.md', 'page.html', 'x.yaml', 'a.js', 'blob.bin', 'noextension', 'a.constructor'].map(agentFileType), [
     'text/markdown',
