@@ -2,12 +2,15 @@
  * The rows that figures rest on: without exact repetitions of a row, without rows whose status says that they do not count (cancelled,
  * refunded, returned, test), and without values off the scale of their column or written for a failed reading.
  */
+import { type Period, periodText, rowsOutside } from './asked-period.ts';
 import type { Cell } from './cell.ts';
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { ColumnsInMemory } from './columns-in-memory.ts';
 import { failedReadings } from './failed-readings.ts';
+import type { Bounds } from './findings/missing.ts';
 import { duplicateRows } from './findings/rows.ts';
+import { loneSpikes } from './lone-spikes.ts';
 import { isMoney, isQuantity } from './plan-figures.ts';
 import { productPlans } from './product-plans.ts';
 import type { TableInMemory } from './profile.ts';
@@ -15,6 +18,7 @@ import type { Rows } from './rows.ts';
 import { impossibleValues, type Scale } from './scales.ts';
 import type { Survey } from './survey.ts';
 import type { LeftOut } from './table-profile.ts';
+import { testRows } from './test-rows.ts';
 import { wordSet } from './word-set.ts';
 
 export type Basis = {
@@ -41,6 +45,11 @@ const mostStatuses = 15;
 const maxVoidShare = 0.5;
 const minCounted = 3;
 const maxRepeatedShare = 0.2;
+/** With more rows outside, a period is a part of the table that the task asks about, and not all figures are of it. */
+const maxOutsideShare = 0.2;
+const minOfGrid = 20;
+/** Rows for each combination of the values of the key columns. */
+const minGridShare = 0.5;
 
 /**
  * Null if all rows and values count. `survey` surveys some of the rows again.
@@ -50,7 +59,7 @@ const maxRepeatedShare = 0.2;
 export function basisOf(
   memory: TableInMemory,
   ofRepeated: readonly number[] | null,
-  scales: readonly Scale[],
+  { scales = [], period }: Pick<Bounds, 'scales' | 'period'>,
   survey: (rows: Rows) => Survey,
 ): Basis | null {
   const table = new ColumnsInMemory(memory.rows, memory.survey.columns);
@@ -58,7 +67,10 @@ export function basisOf(
   const isRepeated = new Set(repeated);
   const status = voidRows(table, isRepeated);
   const values = impossible(table, scales);
-  const out = new Set([...repeated, ...(status?.rows ?? [])]);
+  const tests = testRows(table).filter((at) => !isRepeated.has(at));
+  const void_ = new Set([...repeated, ...(status?.rows ?? []), ...tests]);
+  const outside = period === undefined ? null : fewOutside(table, period, void_);
+  const out = new Set([...void_, ...(outside?.rows ?? [])]);
   if ((out.size === 0 && values.length === 0) || table.count - out.size < minCounted) return null;
   const rowNumbers = (rows: readonly number[]) => rows.map((at) => table.row(at));
   const without = (left: ReadonlySet<number>, off: typeof values) =>
@@ -66,7 +78,7 @@ export function basisOf(
   const counted = without(out, values);
   return {
     counted,
-    distinct: status === null && values.length === 0 ? counted : without(isRepeated, []),
+    distinct: status === null && values.length === 0 ? counted : without(new Set([...repeated, ...tests, ...(outside?.rows ?? [])]), []),
     status: status?.column ?? null,
     leftOut: [
       ...(repeated.length === 0
@@ -88,6 +100,26 @@ export function basisOf(
         count: rows.length,
         rows: rowNumbers(rows),
       })),
+      ...(tests.length === 0
+        ? []
+        : [
+            {
+              kind: 'tests' as const,
+              what: `${tests.length === 1 ? 'row that its own text calls a test' : 'rows that their own text calls a test'}`,
+              count: tests.length,
+              rows: rowNumbers(tests),
+            },
+          ]),
+      ...(outside === null
+        ? []
+        : [
+            {
+              kind: 'period' as const,
+              what: `${outside.rows.length === 1 ? 'row' : 'rows'} with ${outside.plan.name} outside of ${periodText(period!)}`,
+              count: outside.rows.length,
+              rows: rowNumbers(outside.rows),
+            },
+          ]),
       ...values.map(({ plan, what, rows }) => ({
         kind: 'values' as const,
         what: `${rows.length === 1 ? 'value' : 'values'} of ${plan.name} ${what}`,
@@ -108,7 +140,24 @@ function repeatedRows(table: ColumnsInMemory): number[] {
       (reads === 'date' && timed && table.quantities().length > 0) ||
       ((reads === 'text' || role === 'identifier') && values.exact && filled === table.count && values.distinct === left),
   );
-  return isKeyed ? repeated : [];
+  return isKeyed || isGrid(table, left) ? repeated : [];
+}
+
+/** A row for nearly each date, shop and product: a second one of the same names is no second sale. */
+function isGrid(table: ColumnsInMemory, left: number): boolean {
+  const keys = table.plans.filter(({ reads, type }) => (reads === 'date' || reads === 'text') && type !== 'empty');
+  if (left < minOfGrid || keys.length < 2 || !keys.some(({ reads }) => reads === 'date')) return false;
+  if (keys.some(({ filled, values }) => filled < table.count || !values.exact)) return false;
+  const columns = keys.map((plan) => (plan.reads === 'date' ? [...table.dates(plan)].map(String) : table.texts(plan)));
+  const combined = new Set(columns[0]!.map((_, at) => columns.map((texts) => texts[at]!).join('\u0000')));
+  const possible = columns.reduce((product, texts) => product * new Set(texts).size, 1);
+  return combined.size === left && left >= possible * minGridShare;
+}
+
+function fewOutside(table: ColumnsInMemory, period: Period, left: ReadonlySet<number>): ReturnType<typeof rowsOutside> {
+  const found = rowsOutside(table, period);
+  const rows = found?.rows.filter((at) => !left.has(at)) ?? [];
+  return found === null || rows.length === 0 || rows.length > (table.count - left.size) * maxOutsideShare ? null : { ...found, rows };
 }
 
 /** Rows that do not count by their status, if the table has amounts and other rows do count. */
@@ -145,9 +194,11 @@ function impossible(table: ColumnsInMemory, scales: readonly Scale[]): Impossibl
     const failed = failedReadings(plan, table);
     const off = impossibleValues(plan, table, scales);
     const rest = off === null ? [] : off.rows.filter((at) => !failed.includes(at));
+    const spikes = loneSpikes(plan, table).filter((at) => !failed.includes(at) && !rest.includes(at));
     return [
       ...(failed.length === 0 ? [] : [{ plan, what: 'that devices write for a failed reading', rows: failed }]),
       ...(off === null || rest.length === 0 ? [] : [{ plan, what: off.what, rows: rest }]),
+      ...(spikes.length === 0 ? [] : [{ plan, what: 'many times larger than all others of the series', rows: spikes }]),
     ];
   });
 }

@@ -3,16 +3,8 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { nameTokens } from './column-role.ts';
 import { rateUnits } from './column-words.ts';
 import { monthOfName, parseDate } from './date-format.ts';
-import { wordSet } from './word-set.ts';
+import { monthNumber } from './month-names.ts';
 
-/** Names of months in French, Spanish, Italian, Portuguese and Dutch. Some are words of other languages, so one alone is no month. */
-const foreignMonths = wordSet(
-  'janv janvier févr fév fevr fev février fevrier mars avr avril juin juil juillet aoû aout août sept septembre octobre novembre déc décembre decembre ' +
-    'ene enero febrero marzo abr abril mayo junio julio ago agosto septiembre setiembre octubre noviembre dic diciembre ' +
-    'gen gennaio febbraio aprile mag maggio giu giugno lug luglio set settembre ott ottobre dicembre ' +
-    'janeiro fevereiro março marco maio junho julho setembro out outubro novembro dez dezembro ' +
-    'januari februari mrt maart mei augustus',
-);
 /** With fewer months beside each other, a foreign name may be another word. */
 const minMonths = 3;
 
@@ -54,6 +46,11 @@ export function rolesOfSeries(plans: ColumnPlan[]): ColumnPlan[] {
 
 /** "ene", "Avril", "dic 2025", "mei-25". */
 function isMonth(name: string): boolean {
+  return monthIn(name) > 0;
+}
+
+/** 1 to 12 for a column of a month, 0 for another one. */
+export function monthIn(name: string): number {
   const word = /^(\p{L}{3,10})\.?(?:[ _./-]?(?:\d{4}|\d{2}))?$/u.exec(name.trim().slice(0, 40))?.[1];
-  return word !== undefined && (monthOfName(word) > 0 || foreignMonths.has(word.toLowerCase()));
+  return word === undefined ? 0 : monthNumber(word);
 }

@@ -23,7 +23,6 @@ import { groupingPlans, trendPlan, unitColumns } from './plan-figures.ts';
 import { productPlans } from './product-plans.ts';
 import { rolesByRows } from './roles-by-rows.ts';
 import { loadRows, type Rows } from './rows.ts';
-import type { Scale } from './scales.ts';
 import { describeExcluded, type ExcludedRowKind, excludedRowKind, findTotals, isPlainTotal } from './set-aside.ts';
 import { spellingsOf } from './spellings.ts';
 import { type Survey, Surveying, surveyTable } from './survey.ts';
@@ -63,7 +62,7 @@ async function totalsOfLists(main: NamedSource, lists: NamedSource[], repeated: 
   const distinct = async ({ source }: NamedSource) => {
     const memory = await readRows(source, signal);
     if (memory === null) return null;
-    const { rows, survey } = basisIn(memory, source, [], repeated)?.distinct ?? memory;
+    const { rows, survey } = basisIn(memory, source, {}, repeated)?.distinct ?? memory;
     return new ColumnsInMemory(rows, survey.columns);
   };
   const orders = await distinct(main);
@@ -159,7 +158,7 @@ async function profileSource(
     return profile;
   }
   const inherited = source.inherited ?? [];
-  const basis = basisIn(memory, source, bounds?.scales, repeated);
+  const basis = basisIn(memory, source, bounds, repeated);
   repeated.set(path, new Set(basis?.leftOut.find(({ kind }) => kind === 'duplicates')?.rows));
   const counted = basis === null ? null : readingOf(basis.counted).result();
   const described =
@@ -172,14 +171,9 @@ async function profileSource(
 }
 
 /** The rows of a table in memory that count; null if all do. `repeated`: of the tables that were read before. */
-export function basisIn(
-  memory: TableInMemory,
-  source: TableSource,
-  scales: readonly Scale[] = [],
-  repeated: RepeatedRows = new Map(),
-): Basis | null {
+export function basisIn(memory: TableInMemory, source: TableSource, bounds: Bounds = {}, repeated: RepeatedRows = new Map()): Basis | null {
   const entries = source.inherited !== undefined && source.inherited.length > 0;
-  return basisOf(memory, entries ? repeatedEntries(memory.rows, source, repeated) : null, scales, (some) => surveyRows(source, some));
+  return basisOf(memory, entries ? repeatedEntries(memory.rows, source, repeated) : null, bounds, (some) => surveyRows(source, some));
 }
 
 /** Positions of the entries of repeated records, if another record has the same entries. */

@@ -38,7 +38,7 @@ export type TableProfile = {
 export type Finding = { kind: string; text: string };
 
 /** Rows or values that the figures leave out: `count` of them, described by `what`, and the numbers of the first rows. */
-export type LeftOut = { kind: 'duplicates' | 'status' | 'values'; what: string; count: number; rows: number[] };
+export type LeftOut = { kind: 'duplicates' | 'status' | 'values' | 'tests' | 'period'; what: string; count: number; rows: number[] };
 
 export type ColumnProfile = {
   name: string;

@@ -108,3 +108,36 @@ test('a refund of a usual amount is no failed reading', async () => {
   const rows = Array.from({ length: 20 }, (_, i) => `R${i},${i === 4 ? -99 : i % 3 ? 99 : 98}`);
   assert.equal((await profileText(`id,points\n${rows.join('\n')}\n`)).basis, undefined);
 });
+
+test('a row of a grid of dates and names that is written twice is left out, and equal sales of a list are two sales', async () => {
+  const days = Array.from({ length: 12 }, (_, i) => `2024-06-${String(i + 1).padStart(2, '0')}`);
+  const grid = days.flatMap((day, i) =>
+    ['Nord,Brot', 'Nord,Torte', 'Süd,Brot', 'Süd,Torte'].map((names, j) => `${day},${names},${20 + ((i + j) % 5)}`),
+  );
+  const text = (rows: readonly string[]) => `Tag,Haus,Ware,Stück\n${rows.join('\n')}\n`;
+  assert.deepEqual((await profileText(text([...grid, grid[7]!]))).basis?.left_out, [
+    { kind: 'duplicates', what: 'exact duplicate', count: 1, rows: [49] },
+  ]);
+  const another = grid[7]!.replace(/\d+$/, '99');
+  assert.equal((await profileText(text([...grid, grid[7]!, another]))).basis, undefined);
+});
+
+test('a lone reading many times larger than all others of a series is left out, a long rise and amounts of money are not', async () => {
+  const hours = Array.from({ length: 72 }, (_, i) => `2024-06-0${1 + Math.floor(i / 24)} ${String(i % 24).padStart(2, '0')}:00`);
+  const readings = (name: string, value: (i: number) => number) =>
+    `time;${name}\n${hours.map((hour, i) => `${hour};${value(i).toFixed(1)}`).join('\n')}\n`;
+  const usual = (i: number) => 80.5 + ((i * 7) % 20);
+  const spike = await profileText(readings('flow_m3h', (i) => (i === 30 ? 4850 : usual(i))));
+  assert.deepEqual(spike.basis?.left_out, [
+    { kind: 'values', what: 'value of flow_m3h many times larger than all others of the series', count: 1, rows: [31] },
+  ]);
+  assert.equal((await profileText(readings('flow_m3h', (i) => (i > 40 ? 10 ** ((i - 40) / 8) * usual(i) : usual(i))))).basis, undefined);
+  assert.equal((await profileText(readings('amount_eur', (i) => (i === 30 ? 4850 : usual(i))))).basis, undefined);
+});
+
+test('a row that its own text calls a test is left out, and a remark on a test is not', async () => {
+  const remarks = ['Cold soup', 'Queue too long', 'The blood test took an hour', 'Nice staff', 'Fine', 'Test test, please ignore'];
+  const rows = remarks.map((remark, i) => `${i + 1};${i % 2 ? 'East' : 'West'};${3 + i};${remark}`);
+  const profile = await profileText(`id;site;score;remark\n${rows.join('\n')}\n`);
+  assert.deepEqual(profile.basis?.left_out, [{ kind: 'tests', what: 'row that its own text calls a test', count: 1, rows: [6] }]);
+});

@@ -8,11 +8,12 @@ import { type Bounds, type JoinProfile, joinJob, profileJob, type TableProfile }
 import { maxPathBytes } from '../../workspaces/contract.ts';
 import { maxResultBytes, type Tool } from './port.ts';
 
+const dayPattern = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$';
 const monthPattern = '^([0-9]{4}-)?(0[1-9]|1[0-2])$';
 /** Reserve for the data around the recorded result. */
 const envelopeBytes = 1024;
 
-type Arguments = Omit<Bounds, 'ratio' | 'months'> & {
+type Arguments = Omit<Bounds, 'ratio' | 'months' | 'period'> & {
   path: string;
   compare_with?: string;
   extended_by?: string;
@@ -20,6 +21,8 @@ type Arguments = Omit<Bounds, 'ratio' | 'months'> & {
   ratio_per?: string;
   from_month?: string;
   to_month?: string;
+  from_day?: string;
+  to_day?: string;
 };
 
 export const createProfileTable = (compute: Compute): Tool => ({
@@ -53,6 +56,10 @@ export const createProfileTable = (compute: Compute): Tool => ({
       }),
     ),
     to_month: Type.Optional(Type.String({ pattern: monthPattern, description: 'The later month of the comparison' })),
+    from_day: Type.Optional(
+      Type.String({ pattern: dayPattern, description: 'With to_day: the first day of the period that the figures are wanted for' }),
+    ),
+    to_day: Type.Optional(Type.String({ pattern: dayPattern, description: 'The last day of that period' })),
     scales: Type.Optional(
       Type.Array(
         Type.Object({
@@ -83,12 +90,15 @@ export const createProfileTable = (compute: Compute): Tool => ({
       ratio_per: per,
       from_month: from,
       to_month: to,
+      from_day: firstDay,
+      to_day: lastDay,
       scales,
     }: Arguments,
     { workspace, accountId, signal },
   ) {
     if (last !== undefined && other === undefined)
       throw new ToolError('extended_by needs compare_with: the table that leads to the third.');
+    const period = firstDay === undefined || lastDay === undefined ? {} : { period: { from: firstDay, to: lastDay } };
     const open = async (name: string) => (await workspace.open(name)).stream;
     const work =
       other === undefined
@@ -103,13 +113,14 @@ export const createProfileTable = (compute: Compute): Tool => ({
                 ...(of === undefined || per === undefined ? {} : { ratio: { of, per } }),
                 ...(from === undefined || to === undefined ? {} : { months: { from, to } }),
                 ...(scales === undefined ? {} : { scales }),
+                ...period,
               },
             },
             { account: accountId, signal, open: () => open(path) },
           )
         : compute.run(
             joinJob,
-            { left: path, right: other, last },
+            { left: path, right: other, last, ...period },
             { account: accountId, signal, open: inTurn(open, [path, other, ...(last === undefined ? [] : [last])]) },
           );
     return (work as Promise<TableProfile | JoinProfile>).catch((error: unknown) => {

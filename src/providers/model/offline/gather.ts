@@ -6,6 +6,7 @@ import type { JoinProfile } from '../../table/join.ts';
 import { looksLikeTable } from '../../table/looks-like-table.ts';
 import { dataTable, isMarkdown } from '../../table/markdown-tables.ts';
 import type { TableProfile } from '../../table/table-profile.ts';
+import { periodIn } from './asked-period.ts';
 import { type Call, type Conversation, findCall, isRecord, textField } from './conversation.ts';
 import { describeMissing, fileNamesIn, findMentions } from './file-mentions.ts';
 import { boundsIn } from './limits.ts';
@@ -192,7 +193,12 @@ function profileOf(conversation: Conversation, name: string): Call[] | TableProf
   const past = profileCall(conversation, name);
   const request = [conversation.task, ...conversation.guidance].join('\n');
   if (past === undefined)
-    return [{ name: 'profile_table', args: { path: name, ...boundsIn(request), ...monthsIn(request), ...scalesIn(request) } }];
+    return [
+      {
+        name: 'profile_table',
+        args: { path: name, ...boundsIn(request), ...monthsIn(request), ...periodIn(request), ...scalesIn(request) },
+      },
+    ];
   if (past.outcome !== 'done' || !isProfile(past.result)) return null;
   // The columns are known only now: a requested ratio of two columns needs a second profile.
   const ratio = past.args.ratio_of === undefined ? ratioIn(request, past.result) : null;

@@ -24,7 +24,7 @@ const topics: readonly Topic[] = [
   {
     words: /^(?:total|totals|altogether|overall|sum|sums|much|insgesamt|gesamt\p{L}{0,8}|summe|wieviel|worth)$/u,
     kinds: wordSet(
-      'join_converted sums total unit_figures mixed_units join_difference join_product planned dues_open dues_total factor_error',
+      'asked_period join_converted sums total unit_figures mixed_units join_difference join_product planned dues_open dues_total factor_error',
     ),
   },
   {
@@ -59,7 +59,7 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:spend|spent|spending|cost|costs|costing|earn|earned|earnings|amount|amounts|ausgegeben|kostet\p{L}?|kosten)$/u,
-    kinds: wordSet('factor_error join_converted sums unit_figures mixed_units join_product join_difference group'),
+    kinds: wordSet('asked_period factor_error join_converted sums unit_figures mixed_units join_product join_difference group'),
   },
   {
     words: /^(?:euros?|eur|dollars?|usd|pounds?|gbp|francs?|chf|currency|currencies|währung\p{L}{0,2})$/u,

@@ -4,6 +4,7 @@ import { ColumnsInMemory } from '../columns-in-memory.ts';
 import { failedReadingFindings } from '../failed-readings.ts';
 import type { TableInMemory } from '../profile.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
+import { periodFindings } from './asked-period.ts';
 import { badReadingFindings } from './bad-readings.ts';
 import { basisFindings } from './basis.ts';
 import { boundFindings } from './bounds.ts';
@@ -65,6 +66,7 @@ export function findingsOf(
   const factors = factorErrors(table);
   return [
     ...basisFindings(basis, all, table),
+    ...periodFindings(all, table, bounds.period),
     ...rankFindings(table, profile),
     ...periodRowFindings(table),
     ...matrixFindings(table),

@@ -1,5 +1,6 @@
 /** Rows that lack a value the others have, the few rows that have a value the others lack, and rows with a quantity of zero. */
 
+import type { Period } from '../asked-period.ts';
 import { cellText } from '../cell.ts';
 import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
@@ -143,7 +144,7 @@ export function beyondOf(table: ColumnsInMemory, plan: ColumnPlan, { above, belo
 }
 
 /** Additional requests for a profile. */
-export type Bounds = { above?: number; below?: number; ratio?: Ratio; months?: Months; scales?: readonly Scale[] };
+export type Bounds = { above?: number; below?: number; ratio?: Ratio; months?: Months; scales?: readonly Scale[]; period?: Period };
 /** `count` rows of `of` with a value; values off a scale are among them, repeated rows are not. */
 type Rows = { limit: number; count: number; of: number; rows: string[]; groups: string[] };
 export type Beyond = { above?: Rows; below?: Rows };

@@ -1,0 +1,25 @@
+/** Single readings of a series in time that are many times larger than all others, between usual ones: no flow or level jumps like that. */
+import type { ColumnPlan } from './column-evidence.ts';
+import type { ColumnsInMemory } from './columns-in-memory.ts';
+import { quantile } from './number-column.ts';
+import { isMoney } from './plan-figures.ts';
+
+const minReadings = 50;
+const minTimes = 10;
+const mostSpikes = 3;
+
+/** Positions of the spikes. Money and counts of things may jump, so only fractional readings with a time of day are judged. */
+export function loneSpikes(plan: ColumnPlan, table: ColumnsInMemory): number[] {
+  if (!table.plans.some(({ reads, timed, dateDoubt }) => reads === 'date' && timed && !dateDoubt) || isMoney(plan)) return [];
+  const numbers = table.numbers(plan);
+  const known = [...numbers.keys()].filter((at) => !Number.isNaN(numbers[at]!));
+  if (known.length < minReadings || known.every((at) => Number.isInteger(numbers[at]!))) return [];
+  const ranked = known.toSorted((a, b) => numbers[b]! - numbers[a]!);
+  const count = ranked.slice(0, mostSpikes).findIndex((at, i) => numbers[at]! > minTimes * numbers[ranked[i + 1]!]!) + 1;
+  const usual = quantile(Float64Array.from(known, (at) => numbers[at]!).sort(), 0.5);
+  if (count === 0 || usual <= 0) return [];
+  const spikes = ranked.slice(0, count);
+  const limit = numbers[ranked[count]!]!;
+  const isUsual = (at: number) => numbers[at] === undefined || Number.isNaN(numbers[at]) || numbers[at] <= limit;
+  return spikes.every((at) => isUsual(at - 1) && isUsual(at + 1)) ? spikes.toSorted((a, b) => a - b) : [];
+}
