@@ -31,7 +31,7 @@ export type Basis = {
   status: string | null;
 };
 
-const statusWords = wordSet('status statuscode state zustand etat état estado stato stav toestand');
+const statusWords = wordSet('status statut statuscode state zustand etat état estado stato stav toestand');
 /** Statuses in the words of several languages; each is compared with the whole cell. */
 const voidWords = wordSet(
   'cancelled canceled cancel cancelado cancelada anulado anulada annulé annulée annullato annullata annulliert storniert storno gestorniert geannuleerd void voided refunded refund erstattet rückerstattet remboursé remboursée reembolsado reembolsada devuelto devuelta rimborsato rimborsata terugbetaald test testing duplicate duplikat',

@@ -1,16 +1,21 @@
 /** Figures that need two joined tables: quantity × price, plan − actual, a measure by a group of the other table, differing values. */
+import type { Period } from './asked-period.ts';
 import { cellText } from './cell.ts';
 import type { ColumnPlan } from './column-evidence.ts';
 import { nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
 import { ExactSum } from './exact-sum.ts';
 import { countOf, exact, listed } from './figure-text.ts';
+import type { Ratio } from './findings/ratio.ts';
 import { dueFindings } from './join-dues-findings.ts';
 import { enriched, grouped, named } from './join-groups.ts';
 import type { JoinKey, JoinSide } from './join-key.ts';
 import { uniqueness } from './join-key.ts';
+import { monthBudget } from './join-month-budget.ts';
 import { planAndActual, planAndProduct } from './join-plan.ts';
+import { implausible } from './join-plausibility.ts';
 import { convertedFigures } from './join-rates.ts';
+import { joinedRatio } from './join-ratio.ts';
 import { labelOf, mainOf, maxKeyChars, quantities, type Side, table, written } from './join-side.ts';
 import { isPrice, isQuantity } from './plan-figures.ts';
 import { multiplied } from './profile.ts';
@@ -19,13 +24,19 @@ import type { Finding } from './table-profile.ts';
 const shown = 12;
 const minPairs = 8;
 
-export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide): Finding[] {
+/** What the figures are wanted for. */
+export type JoinBounds = { period?: Period; ratio?: Ratio };
+
+export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide, { period, ratio }: JoinBounds = {}): Finding[] {
   const a: Side = { ...left, plans: key.left, rows: key.leftRows };
   const b: Side = { ...right, plans: key.right, rows: key.rightRows };
+  const months = monthBudget(a, b, period);
+  if (months.length > 0) return months;
   const products = [...product(a, b), ...product(b, a)];
   const differing = uniqueness(a.rows) > 0.95 && uniqueness(b.rows) > 0.95 ? differences(a, b) : [];
   const dues = products.length > 0 ? [] : dueFindings(a, b);
   return [
+    ...joinedRatio(a, b, ratio),
     ...convertedFigures(a, b),
     ...convertedFigures(b, a),
     ...products.slice(0, 6),
@@ -36,6 +47,8 @@ export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide): Find
     ...enriched(b, a),
     ...named(a, b),
     ...named(b, a),
+    ...implausible(a, b),
+    ...implausible(b, a),
     ...together(a, b),
   ];
 }

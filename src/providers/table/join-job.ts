@@ -4,17 +4,21 @@ import { Readable } from 'node:stream';
 import { ToolError } from '../../errors.ts';
 import type { JobFunction } from '../compute/port.ts';
 import { type JoinProfile, joinChain, joinTables } from './join.ts';
+import type { JoinBounds } from './join-figures.ts';
 
 /** All tables are held in memory. */
 const maxBytes = 16 * 1024 * 1024;
 
-const job: JobFunction<{ left: string; right: string; last?: string }, JoinProfile> = async ({ left, right, last }, { open, signal }) => {
+const job: JobFunction<{ left: string; right: string; last?: string } & JoinBounds, JoinProfile> = async (
+  { left, right, last, ...bounds },
+  { open, signal },
+) => {
   const [first, second] = [await readAll(await open(), left), await readAll(await open(), right)];
   const third = last === undefined ? null : await readAll(await open(), last);
   const again = (bytes: Buffer) => async () => Readable.from([bytes]);
   if (third !== null)
     return joinChain({ name: left, open: again(first) }, { name: right, open: again(second) }, { name: last!, open: again(third) }, signal);
-  return joinTables({ name: left, open: again(first) }, { name: right, open: again(second) }, signal);
+  return joinTables({ name: left, open: again(first) }, { name: right, open: again(second) }, signal, bounds);
 };
 export default job;
 

@@ -3,8 +3,10 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { nameTokens } from './column-role.ts';
 import type { ColumnsInMemory } from './columns-in-memory.ts';
 import { dateText } from './date-format.ts';
+import type { LeftOut } from './table-profile.ts';
 
-export type JoinSide = { name: string; table: ColumnsInMemory };
+/** `counted`: the rows that other figures of the table count; undefined if all do. `leftOut`: what they leave out. */
+export type JoinSide = { name: string; table: ColumnsInMemory; counted?: ReadonlySet<number>; leftOut?: readonly LeftOut[] };
 
 export type JoinKey = {
   left: ColumnPlan[];

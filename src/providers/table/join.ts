@@ -3,12 +3,15 @@
 import type { Readable } from 'node:stream';
 import { ToolError } from '../../errors.ts';
 import { cellText } from './cell.ts';
-import { ColumnsInMemory } from './columns-in-memory.ts';
+import type { ColumnPlan } from './column-evidence.ts';
+import { ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { countOf, exact, leftOutText, listed, rowList } from './figure-text.ts';
-import { chainFigures, joinFigures } from './join-figures.ts';
+import { chainFigures, type JoinBounds, joinFigures } from './join-figures.ts';
 import { findKey, type JoinKey, type JoinSide, uniqueness } from './join-key.ts';
-import { basisIn, readRows } from './profile.ts';
-import type { Finding, LeftOut } from './table-profile.ts';
+import { convertedFigures } from './join-rates.ts';
+import { mainOf } from './join-side.ts';
+import { basisIn, type RepeatedRows, readRows } from './profile.ts';
+import type { Finding } from './table-profile.ts';
 import { openTables } from './table-source.ts';
 
 export type JoinProfile = {
@@ -25,6 +28,7 @@ export type JoinProfile = {
 const keysShown = 20;
 const maxKeyChars = 60;
 const repeatsShown = 6;
+const maxLists = 3;
 
 type Opener = () => Promise<Readable>;
 
@@ -33,8 +37,9 @@ export async function joinTables(
   left: { name: string; open: Opener },
   right: { name: string; open: Opener },
   signal?: AbortSignal,
+  bounds: JoinBounds = {},
 ): Promise<JoinProfile> {
-  const [a, b] = [await sideOf(left, signal), await sideOf(right, signal)];
+  const [a, b] = [await sideOf(left, signal, bounds), await sideOf(right, signal, bounds)];
   const nothing: JoinProfile = {
     left: left.name,
     right: right.name,
@@ -51,6 +56,8 @@ export async function joinTables(
   const common = key.leftRows.size - onlyLeft.length;
   const names = { left: key.left.map(({ name }) => name).join(' + '), right: key.right.map(({ name }) => name).join(' + ') };
   const same = names.left === names.right ? names.left : `${names.left} = ${names.right}`;
+  const ofLists = [...convertedLists(a, b), ...convertedLists(b, a)];
+  const figures = joinFigures(key, a, b, bounds).filter(({ kind }) => ofLists.length === 0 || kind !== 'join_converted');
   const findings: Finding[] = [
     {
       kind: 'join',
@@ -63,7 +70,8 @@ export async function joinTables(
     ...repeats(key.leftRows, key.rightRows, a, key.left),
     ...repeats(key.rightRows, key.leftRows, b, key.right),
     ...writtenOtherwise(key, a, b),
-    ...joinFigures(key, a, b),
+    ...ofLists,
+    ...figures,
   ];
   return {
     ...nothing,
@@ -126,31 +134,84 @@ function extend(side: JoinSide, key: JoinKey, other: JoinSide): JoinSide {
   };
 }
 
-async function sideOf({ name, open }: { name: string; open: Opener }, signal?: AbortSignal): Promise<JoinSide & { leftOut: LeftOut[] }> {
-  const [first] = await openTables(open, name, signal);
-  const memory = await readRows(first!.source, signal);
-  if (memory === null) throw new ToolError(`${name} is too long to be compared row by row; use code_exec.`);
-  const leftOut = basisIn(memory, first!.source)?.leftOut ?? [];
-  return { name, table: new ColumnsInMemory(memory.rows, memory.survey.columns), leftOut };
+/** `lists`: the lists in the records of a JSON file, such as the lines of orders. */
+type FileSide = JoinSide & { lists: JoinSide[] };
+
+async function sideOf({ name, open }: { name: string; open: Opener }, signal?: AbortSignal, bounds: JoinBounds = {}): Promise<FileSide> {
+  const repeated: RepeatedRows = new Map();
+  const [main, ...lists] = await openTables(open, name, signal);
+  const own = await tableSide(name, main!, repeated, signal, bounds);
+  if (own === null) throw new ToolError(`${name} is too long to be compared row by row; use code_exec.`);
+  const others: JoinSide[] = [];
+  for (const list of lists.slice(0, maxLists)) {
+    const side = await tableSide(`${name}: ${list.path}`, list, repeated, signal, bounds);
+    if (side !== null) others.push(side);
+  }
+  return { ...own, lists: others };
+}
+
+/** Null if the table is too long. */
+async function tableSide(
+  name: string,
+  { path, source }: Awaited<ReturnType<typeof openTables>>[number],
+  repeated: RepeatedRows,
+  signal: AbortSignal | undefined,
+  bounds: JoinBounds,
+): Promise<JoinSide | null> {
+  const memory = await readRows(source, signal);
+  if (memory === null) return null;
+  const leftOut = basisIn(memory, source, bounds, repeated)?.leftOut ?? [];
+  repeated.set(path, new Set(leftOut.find(({ kind }) => kind === 'duplicates')?.rows));
+  const out = new Set(leftOut.filter(({ kind }) => kind !== 'values').flatMap(({ rows }) => rows));
+  const { numbers } = memory.rows;
+  const counted = new Set([...numbers.keys()].filter((at) => !out.has(numbers[at]!)));
+  return { name, table: new ColumnsInMemory(memory.rows, memory.survey.columns), leftOut, ...(out.size === 0 ? {} : { counted }) };
+}
+
+/** Amounts in the lists of the records (quantity × price of order lines) at the rates of the other table. */
+function convertedLists(side: FileSide, other: JoinSide): Finding[] {
+  return side.lists.flatMap((list) => {
+    const key = list.table.count === 0 ? null : findKey(list, other);
+    if (key === null) return [];
+    return convertedFigures({ ...list, plans: key.left, rows: key.leftRows }, { ...other, plans: key.right, rows: key.rightRows });
+  });
 }
 
 /** Rows that other figures of the table leave out and the joined ones count: a key is in a file whatever the status of its row says. */
-function countedIn({ name, leftOut }: { name: string; leftOut: readonly LeftOut[] }): Finding[] {
+function countedIn({ name, leftOut = [] }: JoinSide): Finding[] {
   if (leftOut.length === 0) return [];
   return [{ kind: 'join', text: `The joined figures that do not say otherwise count every row of ${name}, also ${leftOutText(leftOut)}.` }];
 }
 
-/** Keys without a partner row, as written. */
-function missingIn(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { table }: JoinSide, plans: JoinKey['left']): string[] {
+/** Keys without a partner row, as written, each with its name or, where keys repeat, with its rows and their sum. */
+function missingIn(
+  own: JoinKey['leftRows'],
+  other: JoinKey['leftRows'],
+  { name: file, table }: JoinSide,
+  plans: JoinKey['left'],
+): string[] {
+  const repeats = uniqueness(own) < 1;
+  const name = repeats ? undefined : table.nameBeside(plans);
+  const amount = repeats ? mainOf({ name: file, table, plans, rows: own }) : undefined;
   const keys: string[] = [];
   for (const [key, rows] of own) {
     if (other.has(key)) continue;
     const written = plans.map((plan) => cellText(table.texts(plan)[rows[0]!]!, maxKeyChars)).join(' / ');
-    const name = table.nameBeside(plans);
     const label = name === undefined ? '' : cellText(table.texts(name)[rows[0]!]!, maxKeyChars);
-    keys.push(label === '' || label === written ? written : `${written} (${label})`);
+    const detail = repeats ? rowsAndSum(table, rows, amount) : label === written ? '' : label;
+    keys.push(detail === '' ? written : `${written} (${detail})`);
   }
   return keys;
+}
+
+/** "2 rows, amount 154.98". */
+function rowsAndSum(table: JoinSide['table'], rows: readonly number[], amount: ColumnPlan | undefined): string {
+  const known = amount === undefined ? [] : rows.map((at) => table.numbers(amount)[at]!).filter((value) => !Number.isNaN(value));
+  const sum =
+    known.length === 0 || amount!.units.size > 1
+      ? ''
+      : `, ${amount!.name} ${exact(clean(known.reduce((total, value) => total + value, 0)))}`;
+  return `${rowList(rows.map((at) => table.row(at)))}${sum}`;
 }
 
 function onlySide(keys: string[], here: string, there: string, column: string): Finding[] {

@@ -13,13 +13,15 @@ const maxGroupings = 6;
 const shortTable = 24;
 const dayMs = 86_400_000;
 const quantityWords = new Set(
-  'tickets pallets bottles boxes qty quantity units unit_count menge anzahl stück stueck pieces pcs count stock bestand inventory hand sold hours stunden std nights items ordered shares volume_sold verkauft booked gebucht participants attendees teilnehmer'.split(
+  'tickets pallets bottles boxes qty quantity units unit_count menge anzahl stück stueck pieces pcs count stock bestand inventory hand sold hours stunden std nights items ordered shares volume_sold verkauft booked gebucht participants attendees teilnehmer quantité quantités cantidad cantidades quantità quantidade aantal'.split(
     ' ',
   ),
 );
-const priceWords = new Set('price preis cost kosten rate stundensatz satz einzelpreis stückpreis tariff tarif fee'.split(' '));
+const priceWords = new Set(
+  'price preis cost kosten rate stundensatz satz einzelpreis stückpreis tariff tarif fee prix precio prezzo preço prijs'.split(' '),
+);
 const noPriceWords = new Set(
-  'tax vat mwst ust discount rabatt exchange interest conversion growth error percent pct total gesamt zins'.split(' '),
+  'tax vat mwst ust discount rabatt exchange interest conversion growth error percent pct total gesamt zins iva tva'.split(' '),
 );
 const currencyWords = new Set('currency währung waehrung curr ccy cur moneda devise'.split(' '));
 const otherUnits = new Set(

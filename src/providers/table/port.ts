@@ -2,6 +2,7 @@
 import type { Job } from '../compute/port.ts';
 import type { Bounds } from './findings/missing.ts';
 import type { JoinProfile } from './join.ts';
+import type { JoinBounds } from './join-figures.ts';
 import type { TableProfile } from './table-profile.ts';
 
 export type { Bounds } from './findings/missing.ts';
@@ -15,7 +16,7 @@ export const profileJob: Job<{ name: string; maxBytes: number; bounds?: Bounds }
   wallMs: 450_000,
 };
 
-export const joinJob: Job<{ left: string; right: string; last?: string }, JoinProfile> = {
+export const joinJob: Job<{ left: string; right: string; last?: string } & JoinBounds, JoinProfile> = {
   name: 'join_tables',
   module: new URL('./join-job.ts', import.meta.url),
   timeMs: 100_000,

@@ -114,7 +114,7 @@ export async function readRows(source: TableSource, signal?: AbortSignal): Promi
 
 type NamedSource = { path: string; source: TableSource };
 /** The numbers of the rows that are left out as duplicates, by the path of their table. */
-type RepeatedRows = Map<string, ReadonlySet<number>>;
+export type RepeatedRows = Map<string, ReadonlySet<number>>;
 export type TableInMemory = { rows: Rows; survey: Survey; aside: Aside; totals: string[] };
 type Aside = Map<ExcludedRowKind, number[]>;
 

@@ -33,7 +33,7 @@ test('keys that differ only in blanks, hyphens or case are one key, and their sp
 test('two spellings that are two rows of a list of keys stay two keys', async () => {
   const list = 'boat,owner\nGR-LA 7,Rossi\nGRLA 7,Neri\nGR-MO 21,Conti\n';
   const { common_keys, only_right } = await joined(list, fees.replace('grla7', 'GRLA 7'));
-  assert.deepEqual([common_keys, only_right.keys], [3, ['GR-LA 8 (Q3)']]);
+  assert.deepEqual([common_keys, only_right.keys], [3, ['GR-LA 8 (rows 3 and 5, fee 100)']]);
 });
 
 test('a hyphen between digits is a part of the key', async () => {

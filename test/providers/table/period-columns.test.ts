@@ -39,15 +39,10 @@ test('each column of a row of totals is compared, and the one that differs is na
   assert.match((await textsOf(unknown, 'total'))[0]!, /does not agree with the rows: rear is written as 31 but the rows add up to 24/);
 });
 
-test('the budget of one month is not compared with what was spent in all months', async () => {
+test('columns that are no whole months of the bookings are not compared with what was spent', async () => {
   const spent =
     'date,poste,montant\n03/01/2025,Loyer,700.00\n14/01/2025,Achats,95.00\n03/02/2025,Loyer,700.00\n20/02/2025,Achats,133.00\n25/02/2025,Primes,20.00\n';
-  for (const names of [
-    'janv,févr,mars,avr,mai',
-    'Jan,Feb,Mar,Apr,May',
-    'Q1,Q2,Q3,Q4,Q5',
-    'Budget Jan,Budget Feb,Budget Mar,Budget Apr,Budget May',
-  ]) {
+  for (const names of ['Q1,Q2,Q3,Q4,Q5', 'Budget Jan,Budget Feb,Budget Mar,Budget Apr,Budget May']) {
     const budget = months.replace('janv,févr,mars,avr,mai', names);
     const { key, remarks } = await joinTables(
       { name: 'budget_2025.csv', open: opening(Buffer.from(budget)) },

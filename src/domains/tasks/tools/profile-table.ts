@@ -13,14 +13,16 @@ const monthPattern = '^([0-9]{4}-)?(0[1-9]|1[0-2])$';
 /** Reserve for the data around the recorded result. */
 const envelopeBytes = 1024;
 
-type Arguments = Omit<Bounds, 'ratio' | 'months' | 'period'> & {
+type Arguments = Omit<Bounds, 'ratio' | 'months' | 'period' | 'promoters'> & {
   path: string;
   compare_with?: string;
   extended_by?: string;
   ratio_of?: string;
   ratio_per?: string;
+  ratio_times?: number;
   from_month?: string;
   to_month?: string;
+  promoters_of?: string[];
   from_day?: string;
   to_day?: string;
 };
@@ -49,6 +51,13 @@ export const createProfileTable = (compute: Compute): Tool => ({
     ratio_per: Type.Optional(
       Type.String({ minLength: 1, maxLength: 255, description: 'The column that ratio_of is divided by, such as square metres' }),
     ),
+    ratio_times: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 1_000_000,
+        description: 'The ratio is per this many of ratio_per, such as 100 for litres per 100 km',
+      }),
+    ),
     from_month: Type.Optional(
       Type.String({
         pattern: monthPattern,
@@ -56,6 +65,12 @@ export const createProfileTable = (compute: Compute): Tool => ({
       }),
     ),
     to_month: Type.Optional(Type.String({ pattern: monthPattern, description: 'The later month of the comparison' })),
+    promoters_of: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+        maxItems: 8,
+        description: 'Columns of answers from 0 to 10 whose net promoter score is wanted',
+      }),
+    ),
     from_day: Type.Optional(
       Type.String({ pattern: dayPattern, description: 'With to_day: the first day of the period that the figures are wanted for' }),
     ),
@@ -88,8 +103,10 @@ export const createProfileTable = (compute: Compute): Tool => ({
       below,
       ratio_of: of,
       ratio_per: per,
+      ratio_times: times,
       from_month: from,
       to_month: to,
+      promoters_of: promoters,
       from_day: firstDay,
       to_day: lastDay,
       scales,
@@ -98,6 +115,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
   ) {
     if (last !== undefined && other === undefined)
       throw new ToolError('extended_by needs compare_with: the table that leads to the third.');
+    const ratio = of === undefined || per === undefined ? {} : { ratio: { of, per, ...(times === undefined ? {} : { times }) } };
     const period = firstDay === undefined || lastDay === undefined ? {} : { period: { from: firstDay, to: lastDay } };
     const open = async (name: string) => (await workspace.open(name)).stream;
     const work =
@@ -110,9 +128,10 @@ export const createProfileTable = (compute: Compute): Tool => ({
               bounds: {
                 above,
                 below,
-                ...(of === undefined || per === undefined ? {} : { ratio: { of, per } }),
+                ...ratio,
                 ...(from === undefined || to === undefined ? {} : { months: { from, to } }),
                 ...(scales === undefined ? {} : { scales }),
+                ...(promoters === undefined ? {} : { promoters }),
                 ...period,
               },
             },
@@ -120,7 +139,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
           )
         : compute.run(
             joinJob,
-            { left: path, right: other, last, ...period },
+            { left: path, right: other, last, ...period, ...ratio },
             { account: accountId, signal, open: inTurn(open, [path, other, ...(last === undefined ? [] : [last])]) },
           );
     return (work as Promise<TableProfile | JoinProfile>).catch((error: unknown) => {

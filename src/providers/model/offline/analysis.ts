@@ -1,23 +1,26 @@
 /** The report: gathers the material, answers the questions, writes report, figures and chart, and names the main figures in the closing words. */
 import { answerRequests } from './answers.ts';
 import { parseArithmetic } from './arithmetic.ts';
+import { causeText } from './causes.ts';
 import { chooseChart, drawChart } from './chart.ts';
 import { type Call, type Conversation, findCall } from './conversation.ts';
 import { countOf, exact, safe } from './figure.ts';
 import { findings } from './findings.ts';
 import { type Gathered, gather } from './gather.ts';
 import { nothing, notOffered, over, type Progress } from './job.ts';
-import { limitAnswers } from './limits.ts';
+import { boundsIn, limitAnswers } from './limits.ts';
 import type { Orders } from './orders.ts';
+import { readTokens } from './prompt-tokens.ts';
 import { questionAnswers } from './question-answers.ts';
 import { type Answer, leftOut, type Material, writeNothing, writeReport, writeSummary } from './report.ts';
 import type { Requests } from './requests.ts';
 import { sandboxValue } from './sandbox-value.ts';
-import { absentSubjects, causeRemark, comparedYearRemark, forecastRemark, relationAnswers } from './subjects.ts';
+import { absentSubjects, comparedYearRemark, forecastRemark, relationAnswers } from './subjects.ts';
 import { answerTexts } from './text/answers.ts';
 import { textClosing } from './text/report.ts';
 
 const maxFindings = 20;
+const maxRequestChars = 8000;
 /** A file may have a megabyte; a longer report is not read. */
 const maxFileChars = 900_000;
 
@@ -50,10 +53,13 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
   }
 
   const request = [conversation.task, ...conversation.guidance].join('\n');
+  const toQuestions = questionAnswers(conversation.task, tables, gathered.joins);
+  const cause = causeText(wordsOf(request), tables);
+  const isCauseAnswered = cause !== null && toQuestions.some(({ lines }) => lines.includes(`- ${cause}`));
   const remarks = [
+    ...(cause === null || isCauseAnswered ? [] : [cause]),
     ...(tables.length > 0 ? answered.remarks : []),
     ...absentSubjects(request, tables),
-    ...causeRemark(request, tables),
     ...forecastRemark(request, tables),
     ...comparedYearRemark(request, tables),
     ...relationAnswers(request, tables),
@@ -70,7 +76,7 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
     answers: [
       ...withoutCounts(answered.answers, limits),
       ...limits,
-      ...questionAnswers(conversation.task, tables, gathered.joins),
+      ...withoutLimits(toQuestions, request, limits),
       ...answerTexts(request, texts),
     ],
     remarks,
@@ -99,6 +105,10 @@ export function compute(conversation: Conversation, text: string): Progress {
   return lines.length === 0 ? nothing : over(...lines);
 }
 
+function wordsOf(text: string): string[] {
+  return readTokens(text.slice(0, maxRequestChars)).flatMap(({ kind, lower }) => (kind === 'word' ? [lower] : []));
+}
+
 function writing(path: string, content: string): Call {
   return { name: 'write_file', args: { path, content: content.slice(0, maxFileChars) } };
 }
@@ -106,6 +116,13 @@ function writing(path: string, content: string): Call {
 /** "How many flights were more than 30 minutes late" asks for the rows beyond the limit, not for the number of flights. */
 function withoutCounts(answers: readonly Answer[], limits: readonly Answer[]): Answer[] {
   return answers.filter(({ question }) => limits.length === 0 || !question.startsWith('Different values of '));
+}
+
+/** A question on a limit is answered by the rows beyond it. */
+function withoutLimits(answers: readonly Answer[], request: string, limits: readonly Answer[]): Answer[] {
+  const { above, below } = boundsIn(request);
+  const figures = [above, below].filter((figure) => figure !== undefined).map(String);
+  return answers.filter(({ question }) => limits.length === 0 || !figures.some((figure) => question.split(/[^\d.]+/).includes(figure)));
 }
 
 function dataFile(tables: Gathered['tables'], joins: Gathered['joins'], texts: Gathered['texts']): string {

@@ -42,6 +42,7 @@ export function answerRequests(
       answers.push(joined);
       continue;
     }
+    if (isOfConverted(request, joins, tables)) continue;
     const outcomes = tables.map((table) => answerFigure(conversation, request, table));
     const calls = outcomes.flatMap((outcome) => ('call' in outcome ? [outcome.call] : []));
     if (calls.length > 0) return { calls };
@@ -64,6 +65,17 @@ function joinedAnswer({ kind, column, by }: FigureRequest, joins: readonly JoinP
   const said = joins.flatMap(({ remarks }) => remarks.filter((remark) => remark.kind === 'join_groups').map(({ text }) => safe(text)));
   const lines = said.filter((text) => singular(/ × [^ ]{1,80} by ([^(]{1,80}) \(from /.exec(text)?.[1] ?? '') === wanted);
   return lines.length === 0 ? null : { question: `By ${by}`, short: lines[0]!.replace(/\.$/, ''), lines: lines.slice(0, 2) };
+}
+
+/** Sums of sales by a group are sums of the converted amounts, which are among the findings on the joined files. */
+function isOfConverted({ kind, column, by }: FigureRequest, joins: readonly JoinProfile[], tables: readonly TableProfile[]): boolean {
+  if (kind !== 'sum' || column !== null || by === null) return false;
+  return joins.some(({ remarks }) =>
+    remarks.some(({ kind: said, text }) => {
+      const group = said === 'join_converted' ? / in [A-Z]{3} by ([^:]{1,80}):/.exec(text)?.[1] : undefined;
+      return group !== undefined && tables.some((table) => (findColumn(table, by) ?? groupCalled(table, by))?.name === group);
+    }),
+  );
 }
 
 /** Why no table has an answer; empty if the report already covers the question. */

@@ -17,6 +17,10 @@ const alike: readonly ReadonlySet<string>[] = [
   wordSet('guest guests gast gäste visitor visitors besucher visit visits'),
   wordSet('hectare hectares ha hektar acre acres'),
   wordSet('litre litres liter liters l gallon gallons fuel'),
+  wordSet(
+    'returned returns return retoure retouren retourniert rückgabe rückgaben zurück devuelto devueltos devoluciones retourné retournés retours',
+  ),
+  wordSet('delivered deliveries delivery geliefert lieferung lieferungen livré livrés livraison entregado entregados entregas'),
   wordSet('kilogram kilogramm kg kilo weight gewicht'),
   wordSet('unit units piece pieces stück stk qty quantity item items menge anzahl quantité cantidad'),
   wordSet('order orders bestellung bestellungen'),
@@ -49,7 +53,9 @@ const alike: readonly ReadonlySet<string>[] = [
   wordSet('city cities town towns stadt städte ort orte ville villes ciudad ciudades'),
   wordSet('country countries land länder pays país países'),
   wordSet('region regions gebiet area région región'),
-  wordSet('product products produkt produkte artikel article articles produit produits producto productos sku good goods ware'),
+  wordSet(
+    'product products produkt produkte artikel article articles produit produits producto productos sku good goods ware warengruppe produktgruppe',
+  ),
   wordSet('supplier suppliers vendor vendors lieferant lieferanten fournisseur fournisseurs proveedor proveedores'),
   wordSet('department departments abteilung abteilungen dept service departamento département'),
   wordSet('category categories kategorie kategorien catégorie catégories categoría categorías type typ art tipo'),

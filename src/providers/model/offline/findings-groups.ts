@@ -7,6 +7,8 @@ import { addsUp, countOf, exact, groupedRows, listed, mainMeasure, measures, per
 const maxGroups = 300;
 const maxGroupings = 6;
 const valuesListed = 6;
+const minForMean = 10;
+const minTimesFewer = 3;
 
 export function biggestGroups(profile: TableProfile): string[] {
   const main = mainMeasure(profile);
@@ -119,8 +121,19 @@ function groupFigures(profile: TableProfile, group: GroupProfile, measure: Colum
       ? ` ${countOf(missing, 'row')} without a ${safe(by)} ${missing === 1 ? 'is' : 'are'} in none of them.`
       : '';
   return [
-    `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}${withLeftOut(values, measure)}${measure.role === 'unclear' ? addedUp(values, name) : ''}`,
+    `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}${additive ? '' : fewRows(ranked)}${withLeftOut(values, measure)}${measure.role === 'unclear' ? addedUp(values, name) : ''}`,
   ];
+}
+
+/** A mean of few rows beside means of many is no safe comparison. */
+function fewRows(ranked: readonly { value: string; rows: number }[]): string {
+  const most = Math.max(...ranked.map(({ rows }) => rows));
+  const few = ranked.filter(({ rows }) => rows < minForMean && rows * minTimesFewer <= most);
+  if (few.length === 0) return '';
+  return ` ${listed(
+    few.map(({ value, rows }) => `${safe(value)} rests on only ${countOf(rows, 'row')}`),
+    3,
+  )}, too few for a safe comparison with the others.`;
 }
 
 /** If it is unknown whether values are additive, their sums are reported under that condition. */

@@ -12,9 +12,9 @@ import { describeMissing, fileNamesIn, findMentions } from './file-mentions.ts';
 import { boundsIn } from './limits.ts';
 import { monthsIn } from './month-window.ts';
 import type { Orders } from './orders.ts';
-import { ratioIn } from './ratios.ts';
+import { ratioArguments, ratioOfOne, ratioOfTwo } from './ratio-arguments.ts';
 import type { TextMaterial } from './report.ts';
-import { scalesIn } from './scales-in-task.ts';
+import { promotersIn, scalesIn } from './scales-in-task.ts';
 import { summarise } from './summary.ts';
 import { readFacts } from './text/facts.ts';
 
@@ -64,6 +64,8 @@ export function gather(conversation: Conversation, orders: Orders, ownReport: st
   const calls: Call[] = [];
   for (const name of chooseFiles(conversation, orders, found, ownReport)) calls.push(...readFile(conversation, name, found));
   if (calls.length > 0) return { calls: calls.slice(0, callsAtOnce) };
+  const profiling = ratioProfiles(conversation, found);
+  if (profiling.length > 0) return { calls: profiling };
   const joining = [...relatedTables(conversation, found), ...joinTables(conversation, found)];
   if (joining.length > 0) return { calls: joining.slice(0, callsAtOnce) };
   const search = searched(conversation, orders.search, found);
@@ -196,13 +198,31 @@ function profileOf(conversation: Conversation, name: string): Call[] | TableProf
     return [
       {
         name: 'profile_table',
-        args: { path: name, ...boundsIn(request), ...monthsIn(request), ...periodIn(request), ...scalesIn(request) },
+        args: {
+          path: name,
+          ...boundsIn(request),
+          ...monthsIn(request),
+          ...periodIn(request),
+          ...scalesIn(request),
+          ...promotersIn(request),
+        },
       },
     ];
-  if (past.outcome !== 'done' || !isProfile(past.result)) return null;
-  // The columns are known only now: a requested ratio of two columns needs a second profile.
-  const ratio = past.args.ratio_of === undefined ? ratioIn(request, past.result) : null;
-  return ratio === null ? past.result : [{ name: 'profile_table', args: { ...past.args, ratio_of: ratio.of, ratio_per: ratio.per } }];
+  return past.outcome === 'done' && isProfile(past.result) ? past.result : null;
+}
+
+/** The tables of files, without the lists in their records. */
+function profiledTables(conversation: Conversation, found: Gathered): TableProfile[] {
+  return found.tables.filter(({ name, rows }) => rows > 0 && conversation.past.some(({ args }) => args.path === name));
+}
+
+/** The columns are known only when all tables are: a requested ratio of two columns needs a second profile of their table. */
+function ratioProfiles(conversation: Conversation, found: Gathered): Call[] {
+  const tables = profiledTables(conversation, found);
+  const asked = ratioOfOne([conversation.task, ...conversation.guidance].join('\n'), tables);
+  const past = asked === null ? undefined : profileCall(conversation, asked.table);
+  if (asked === null || past === undefined || past.args.ratio_of !== undefined) return [];
+  return [{ name: 'profile_table', args: { ...past.args, ...ratioArguments(asked.ratio) } }];
 }
 
 function profileCall(conversation: Conversation, name: string) {
@@ -242,10 +262,11 @@ function relatedTables(conversation: Conversation, found: Gathered): Call[] {
 
 /** Each pair of tables is searched for a common key. */
 function joinTables(conversation: Conversation, found: Gathered): Call[] {
-  const names = found.tables
-    .filter(({ name, rows }) => rows > 0 && conversation.past.some(({ args }) => args.path === name))
-    .map(({ name }) => name);
-  const pairs = names.flatMap((left, i) => names.slice(i + 1).map((right) => ({ path: left, compare_with: right })));
+  const profiled = profiledTables(conversation, found);
+  const names = profiled.map(({ name }) => name);
+  const request = [conversation.task, ...conversation.guidance].join('\n');
+  const period = periodIn(request);
+  const pairs = names.flatMap((left, i) => names.slice(i + 1).map((right) => ({ path: left, compare_with: right, ...period })));
   const calls: Call[] = [];
   for (const args of pairs.slice(0, maxPairs)) {
     const past = conversation.past.findLast(
@@ -256,8 +277,11 @@ function joinTables(conversation: Conversation, found: Gathered): Call[] {
         call.args.extended_by === undefined,
     );
     if (past === undefined) calls.push({ name: 'profile_table', args });
-    else if (past.outcome === 'done' && isRecord(past.result) && isRecord(past.result.key))
-      found.joins.push(past.result as unknown as JoinProfile);
+    else if (past.outcome === 'done' && isRecord(past.result) && isRecord(past.result.key)) {
+      const ratio = past.args.ratio_of === undefined ? ratioOfTwo(request, profiled, args.path, args.compare_with) : null;
+      if (ratio !== null) calls.push({ name: 'profile_table', args: { ...args, ...ratioArguments(ratio) } });
+      else found.joins.push(past.result as unknown as JoinProfile);
+    }
   }
   return calls.length > 0 ? calls : chains(conversation, found);
 }

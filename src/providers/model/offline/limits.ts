@@ -4,6 +4,7 @@
  */
 import { nameTokens } from '../../table/column-role.ts';
 import type { Beyond } from '../../table/findings/missing.ts';
+import { monthNumber } from '../../table/month-names.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { countOf, exact, listed, percent, safe } from './figure.ts';
 import type { Answer } from './report.ts';
@@ -74,8 +75,8 @@ function limitIn(task: string): Limit | null {
   if (both !== null) {
     const [low, high] = [number(both[1])!, number(both[3])!];
     // Years and days are periods, not limits.
-    if (low < high && !(low >= 1900 && high <= 2100))
-      return { low, high, unit: both[4] ?? both[2] ?? '', sentence: sentenceAt(task, both.index) };
+    const isPeriod = monthNumber(both[4] ?? '') > 0 || (low >= 1900 && high <= 2100);
+    if (low < high && !isPeriod) return { low, high, unit: both[4] ?? both[2] ?? '', sentence: sentenceAt(task, both.index) };
   }
   const [above, below] = [top.exec(task), bottom.exec(task)];
   if (above === null && below === null) return null;
@@ -117,11 +118,12 @@ function answer(table: TableProfile, column: ColumnProfile, { low, high }: Limit
   const { min, max, outliers, count } = numbers;
   const name = safe(column.name);
   const lines: string[] = [];
-  const counted = ({ limit, count: many, of, rows, groups }: NonNullable<Beyond['above']>, word: string) => {
+  const counted = ({ limit, count: many, of, rows, groups, runs }: NonNullable<Beyond['above']>, word: string) => {
     const by = groups.length > 1 ? ` (${groups.map(safe).join(', ')})` : '';
     const listing = `${rows.map(safe).join(', ')}${many > rows.length ? ' and more' : ''}`;
+    const when = runs === undefined ? '' : `${listed(runs.map(safe), shown)}. The values: `;
     lines.push(
-      `${name} is ${word} ${exact(limit)} in ${countOf(many, 'row')} of ${exact(of)}: ${listing}; that is ${percent(many, of)}${by}.`,
+      `${name} is ${word} ${exact(limit)} in ${countOf(many, 'row')} of ${exact(of)}: ${when}${listing}; that is ${percent(many, of)}${by}.`,
     );
   };
   const side = (beyond: (value: number) => boolean, word: string, limit: number, extreme: number, fenceInside: boolean) => {

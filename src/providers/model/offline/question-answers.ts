@@ -4,18 +4,24 @@
  */
 import { nameTokens } from '../../table/column-role.ts';
 import type { JoinProfile } from '../../table/join.ts';
+import { monthNumber } from '../../table/month-names.ts';
 import type { ColumnProfile, Finding, TableProfile } from '../../table/table-profile.ts';
+import { wordSet } from '../../table/word-set.ts';
+import { causeText } from './causes.ts';
 import { columnFor } from './column-synonyms.ts';
 import { asksCoverage, coverageLines } from './coverage.ts';
 import { countOf, safe } from './figure.ts';
 import { findingsWithKinds } from './findings.ts';
 import { readTokens } from './prompt-tokens.ts';
 import { statusFigures, withItsMeasure } from './question-measures.ts';
-import { qualityKinds, topicsOf } from './question-topics.ts';
+import { qualityKinds, severityOf, topicsOf } from './question-topics.ts';
 import { isInterrogative, questionsIn } from './questions.ts';
 import type { Answer } from './report.ts';
 
 const maxFindings = 6;
+/** What is wrong in the data is told by one or two findings of each kind. */
+const maxDefects = 14;
+const maxOfKind = 2;
 const topicScore = 3;
 const columnScore = 2;
 /** A finding on the topic, or on two columns of the question. */
@@ -23,6 +29,13 @@ const minScore = 3;
 const noRule = 'No rule of the offline model reads this question; the findings below may answer it';
 const nothingOdd = 'The rules of the offline model found nothing that questions the data: no outlier, gap, duplicate or impossible value';
 const doubtful = 'factor_error';
+/** Findings on just what was asked, beside which others would only distract. */
+const decisiveKinds = new Set(['budget_months', 'join_converted', 'asked_ratio']);
+const periodWords = wordSet('month quarter period monat quartal zeitraum mes trimestre periodo mois période');
+const comparing = wordSet('compare vergleiche vergleichen compara comparez confronta vergelijk');
+/** "Which customers have no orders", "which orders belong to no customer". */
+const missingWords = wordSet('no none without belong belongs kein keine keinen ohne ningún ninguno ninguna sin aucun aucune sans');
+const missingKinds = new Set(['join_only', 'join_inactive']);
 const ofSeveralFindings = /^(?:dues|budget)_/;
 /** Findings by the values of a column. */
 const groupKinds = new Set(['group', 'outcomes', 'leaders', 'join_groups']);
@@ -51,12 +64,12 @@ export function questionAnswers(task: string, tables: readonly TableProfile[], j
       .map(({ lower }) => lower);
     const covered = asksCoverage(words) ? coverageLines(filled) : [];
     const exact = covered.length > 0 ? covered : statusFigures(words, filled);
-    return exact.length > 0 ? [answerOf(question, exact)] : answer(question, words, withItsMeasure(words, candidates, filled));
+    return exact.length > 0 ? [answerOf(question, exact)] : answer(question, words, withItsMeasure(words, candidates, filled), filled);
   });
 }
 
 /** Empty for an order that no rule reads, such as "compare a.csv with b.csv": the whole report follows it. */
-function answer(question: string, words: readonly string[], candidates: readonly Candidate[]): Answer[] {
+function answer(question: string, words: readonly string[], candidates: readonly Candidate[], tables: readonly TableProfile[]): Answer[] {
   const topics = topicsOf(words);
   const judged = topics.some(({ judges }) => judges === true);
   const mentionedOf = mentionedIn(words);
@@ -73,19 +86,47 @@ function answer(question: string, words: readonly string[], candidates: readonly
     .filter(({ score, about }) => score >= minScore && (about > 0 || topics.length === 0))
     // What leads within each group answers only a question on both groups.
     .filter(({ candidate, named }) => candidate.kind !== 'leaders' || (named >= 2 && topics.length > 0))
-    .toSorted((a, b) => b.score - a.score || a.i - b.i);
+    // The figures of each group come before those of groups within groups.
+    .toSorted((a, b) => Number(isNested(a.candidate)) - Number(isNested(b.candidate)) || b.score - a.score || a.i - b.i);
   // Wrong values are told beside the figures that contain them.
-  const doubts = judged ? [] : rated.filter(({ candidate, named, about }) => candidate.kind === doubtful && named > 0 && about > 0);
+  const doubts = judged
+    ? []
+    : rated.filter(
+        ({ candidate, about }) =>
+          candidate.kind === doubtful && about > 0 && namesMeasure(candidate, mentionedOf(candidate.columns).columns),
+      );
   const others = judged ? rated : rated.filter(({ candidate }) => candidate.kind !== doubtful);
-  const best = others[0]?.score ?? 0;
-  const close = judged ? onePerKind(rated.filter(({ about }) => about > 0)) : others.filter(({ score }) => score > best - columnScore);
-  const chosen = [...doubts, ...close].slice(0, maxFindings).map(({ candidate: { file, text } }) => `${file}${text}`);
+  const best = Math.max(0, ...others.map(({ score, candidate }) => (isNested(candidate) ? score - columnScore : score)));
+  const own = topics.filter(({ beside }) => beside !== true);
+  const isOnQuality = own.length > 0 && own.every(({ kinds }) => kinds === qualityKinds);
+  const isOnMissing = isInterrogative(words[0] ?? '') && words.some((word) => missingWords.has(word));
+  const isOnPeriod = words.some((word) => monthNumber(word) > 0 || periodWords.has(word));
+  const decisive = others.filter(
+    ({ candidate: { kind } }) =>
+      decisiveKinds.has(kind) || (isOnPeriod && kind === 'asked_period') || (isOnMissing && missingKinds.has(kind)),
+  );
+  const close = judged
+    ? defects(rated.filter(({ about }) => about > 0))
+    : isOnQuality
+      ? defects(rated)
+      : decisive.length > 0
+        ? decisive
+        : others.filter(({ score }) => score > best - columnScore);
+  const chosen = [...(isOnQuality ? [] : doubts), ...close]
+    .slice(0, isOnQuality || judged ? maxDefects : maxFindings)
+    .map(({ candidate: { file, text } }) => `${file}${text}`);
+  // The whole report follows "compare a.csv with b.csv".
+  if (comparing.has(words[0] ?? '') && decisive.length === 0 && candidates.some(({ kind }) => kind === 'join')) return [];
+  const cause = causeText(words, tables);
+  if (cause !== null) return [answerOf(question, [cause, ...chosen.slice(0, maxFindings - 1)])];
   if (chosen.length === 0 && !isInterrogative(words[0] ?? '') && !question.endsWith('?')) return [];
   if (chosen.length === 0) {
-    const none = topics.length > 0 && topics.every(({ kinds }) => kinds === qualityKinds) ? nothingOdd : noRule;
+    const none = isOnQuality ? nothingOdd : noRule;
     return [{ question, short: none, lines: [`${none}.`] }];
   }
-  const verdict = judged ? [`Only with care: ${countOf(close.length, 'kind')} of findings question the data.`] : [];
+  const verdict = judged
+    ? [`Only with care: ${countOf(new Set(close.map(({ candidate }) => candidate.kind)).size, 'kind')} of findings question the data.`]
+    : [];
   const said = [...verdict, ...chosen];
   return [answerOf(question, said)];
 }
@@ -94,14 +135,33 @@ function answerOf(question: string, said: readonly string[]): Answer {
   return { question, short: said[0]!.replace(/\.$/, ''), lines: said.map((text) => `- ${text}`) };
 }
 
-function onePerKind<T extends { candidate: Candidate }>(rated: readonly T[]): T[] {
-  return [...new Map(rated.toReversed().map((each) => [each.candidate.kind, each])).values()].toReversed();
+/** What leads within each group. */
+function isNested({ kind }: Candidate): boolean {
+  return kind === 'leaders';
+}
+
+/** Whether the question names a column of figures that the finding is about. */
+function namesMeasure({ text, columns }: Candidate, mentioned: ReadonlySet<string>): boolean {
+  return columns.some(({ name, numbers }) => numbers !== undefined && mentioned.has(name) && mentions(text, safe(name)));
+}
+
+/** The most severe first, few of each kind and file. */
+function defects<T extends { candidate: Candidate }>(rated: readonly T[]): T[] {
+  const counts = new Map<string, number>();
+  return rated
+    .toSorted((a, b) => severityOf(a.candidate.kind) - severityOf(b.candidate.kind))
+    .filter(({ candidate: { kind, file } }) => {
+      const count = (counts.get(`${kind} ${file}`) ?? 0) + 1;
+      counts.set(`${kind} ${file}`, count);
+      return count <= maxOfKind;
+    });
 }
 
 /** The columns and the values of columns that a question names, for each set of columns once. */
 function mentionedIn(words: readonly string[]) {
   const known = new Map<readonly ColumnProfile[], { columns: ReadonlySet<string>; values: readonly string[] }>();
-  const long = words.filter((word) => word.length > 2);
+  // "What did we spend in May" does not ask for the column "km in May".
+  const long = words.filter((word) => word.length > 2 && monthNumber(word) === 0);
   return (columns: readonly ColumnProfile[]) => {
     const found = known.get(columns) ?? {
       columns: new Set(long.flatMap((word) => columnFor(word, columns)?.name ?? [])),

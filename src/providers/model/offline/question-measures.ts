@@ -19,6 +19,8 @@ const itemNames = wordSet('sku article artikel product produkt producto produit 
 const agreeKinds = wordSet('relation relation_broken total balance balance_broken join_values join_difference');
 /** Findings on the figures of one measure. */
 const measureKinds = wordSet('group sums trend growth growth_each leaders rank by_weekday');
+/** Figures that were computed for the task, whatever their groups. */
+const computedKinds = wordSet('join_converted asked_ratio budget_months');
 const mostMeasures = 3;
 
 type Candidate = Finding & { columns: readonly ColumnProfile[] };
@@ -56,10 +58,9 @@ export function withItsMeasure<Each extends Candidate>(
   if (words.some((word) => agreeWords.has(word))) return candidates.filter(({ kind }) => agreeKinds.has(kind));
   const all = tables.flatMap(measures);
   if (words.some((word, i) => perWords.has(word) && isQuantityWord(words[i + 1] ?? '', all)))
-    return candidates.filter(({ kind }) => kind === 'ratio' || !measureKinds.has(kind));
+    return candidates.filter(({ kind }) => kind === 'ratio' || kind === 'asked_ratio' || !measureKinds.has(kind));
   if (words.some((word) => itemWords.has(word))) {
-    const own = candidates.filter((each) => isByItem(each));
-    if (own.length > 0) return own;
+    if (candidates.some(isByItem)) return candidates.filter((each) => isByItem(each) || computedKinds.has(each.kind));
   }
   const noTrend = words.some((word) => episodeWords.has(word));
   const wanted = measuresAsked(words, tables);

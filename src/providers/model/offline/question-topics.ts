@@ -6,19 +6,28 @@ import { wordSet } from '../../table/word-set.ts';
 export type Topic = { words: RegExp; kinds: ReadonlySet<string>; judges?: true; weak?: true; beside?: true; named?: true };
 
 /** Findings that question the data. */
-export const qualityKinds: ReadonlySet<string> = wordSet(
-  'factor_error outlier weight without_bad out_of_range negative far_date stuck gaps grid_gaps bounds left_out not_numbers relation_broken duplicate_rows duplicate_keys near_duplicates repeated_times repeated_values misspelt spelling mixed_dates mixed_units mixed_styles balance_broken counter_falls data_problem order span_backwards day_first month_first formulas zeros group_odd join_repeats join_only few_rows number_gaps addresses missing_rows',
-);
+const qualityOrder =
+  'total factor_error relation_broken basis outlier join_conflicts join_excess join_only join_inactive duplicate_rows duplicate_keys repeated_values near_duplicates join_repeats out_of_range negative left_out not_numbers bounds balance_broken counter_falls stuck gaps group_gaps grid_gaps number_gaps missing_rows mixed_dates mixed_units mixed_styles misspelt spelling unit_cells repeated_times far_date day_first month_first formulas zeros group_odd span_backwards without_bad addresses data_problem weight order few_rows'.split(
+    ' ',
+  );
+
+/** Findings that question the data. */
+export const qualityKinds: ReadonlySet<string> = new Set(qualityOrder);
+
+/** The place of a kind among those that question the data: 0 is the most severe. */
+export function severityOf(kind: string): number {
+  return qualityOrder.indexOf(kind);
+}
 
 const topics: readonly Topic[] = [
   {
-    words: /^(?:trust|reliable|reliability|rely|believe|quality|plausible|verlassen|zuverlässig|vertrauen)$/,
+    words: /^(?:trust|trusted|trustworthy|reliable|reliability|rely|believe|quality|plausible|verlassen|zuverlässig|vertrauen)$/,
     kinds: qualityKinds,
     judges: true,
   },
   {
     words:
-      /^(?:odd|wrong|strange|suspicious|suspect|impossible|implausible|unusual|outliers?|invalid|valid|sense|nonsense|anomal\p{L}{0,6}|mistakes?|errors?|faulty|weird|stands?|check|auffällig\p{L}{0,3}|fehler|falsch|ungewöhnlich|seltsam|unplausibel)$/u,
+      /^(?:odd|wrong|strange|suspicious|suspect|impossible|implausible|unusual|outliers?|invalid|valid|sense|nonsense|anomal\p{L}{0,6}|clear|clarify|mistakes?|errors?|faulty|weird|stands?|check|auffällig\p{L}{0,3}|fehler|falsch|ungewöhnlich|seltsam|unplausibel)$/u,
     kinds: qualityKinds,
   },
   {
@@ -82,11 +91,13 @@ const topics: readonly Topic[] = [
       /^(?:e?nps|promoters?|detractors?|recommend\p{L}{0,8}|weiterempf\p{L}{0,8}|empfehl\p{L}{0,6}|recommand\p{L}{0,8}|recom[ie]+nd\p{L}{0,8})$/u,
     kinds: wordSet('promoters'),
   },
+  { words: /^(?:e?nps|promoters?)$/, kinds: wordSet('promoters'), beside: true },
   {
     words:
-      /^(?:rais(?:es?|ed)|improve[ds]?|improvements?|helps?|helped|effects?|effective|works?|worked|before|after|vorher|nachher|wirkt\p{L}?|gewirkt|wirkung|verbessert\p{L}?)$/u,
+      /^(?:rais(?:es?|ed)|improve[ds]?|improvements?|helps?|helped|effects?|effective|works?|worked|wirkt\p{L}?|gewirkt|wirkung|verbessert\p{L}?)$/u,
     kinds: wordSet('change'),
   },
+  { words: /^(?:before|after|vorher|nachher)$/, kinds: wordSet('change'), weak: true },
   {
     words: /^(?:compare[ds]?|comparison|vergleich\p{L}{0,6}|compar\p{L}{0,8})$/u,
     kinds: wordSet('promoters group trend rank level ratings durations join_groups planned'),
@@ -100,14 +111,19 @@ const topics: readonly Topic[] = [
   { words: /^(?:stuck|frozen|unchanged|constant|steht|konstant)$/, kinds: wordSet('stuck constant_column') },
   { words: /^(?:without|real|excluding|true|cleaned|ohne)$/, kinds: wordSet('without_bad weight') },
   {
-    words: /^(?:budget\p{L}{0,4}|used|unused|planned|plan|target\p{L}?|over|under|overspent|exceed\p{L}{0,3}|soll|ziel\p{L}?)$/u,
-    kinds: wordSet('planned join_difference budget_groups budget_keys budget_covered'),
+    words:
+      /^(?:budget\p{L}{0,4}|etat|über|presupuest\p{L}{0,5}|bilancio|begroting|orçamento|used|unused|planned|plan|target\p{L}?|over|under|overspent|exceed\p{L}{0,3}|soll|ziel\p{L}?)$/u,
+    kinds: wordSet('planned join_difference budget_months budget_groups budget_keys budget_covered'),
   },
   {
     words: /^(?:rest|room|left|remain\p{L}{0,4}|available|unspent|übrig|restlich\p{L}{0,2}|verbleib\p{L}{0,4})$/u,
     kinds: wordSet('budget_rest join_difference'),
   },
-  { words: /^(?:budget\p{L}{0,4}|overspent|exceed\p{L}{0,3})$/u, kinds: wordSet('budget_groups budget_keys budget_covered'), beside: true },
+  {
+    words: /^(?:budget\p{L}{0,4}|overspent|exceed\p{L}{0,3})$/u,
+    kinds: wordSet('budget_months budget_groups budget_keys budget_covered'),
+    beside: true,
+  },
   { words: /^(?:rest|room|left|remaining|available|unspent|übrig)$/u, kinds: wordSet('budget_rest'), beside: true },
   {
     words: /^(?:paid|unpaid|pay|little|less|owes?|owed|outstanding|overdue|unbezahlt|bezahlt|offen\p{L}?|schuld\p{L}{0,3})$/u,
@@ -157,9 +173,23 @@ const topics: readonly Topic[] = [
     kinds: wordSet('open missing missing_rows join_difference budget_rest'),
   },
   {
-    words: /^(?:per|rate|rates|ratio|turns?|convert|converts|conversion|share|percentage)$/,
+    words: /^(?:per|je|pro|por|par|rate|rates|ratio|divided|geteilt|turns?|convert|converts|conversion|share|percentage)$/,
     kinds: wordSet('factor_error ratio join_groups rate group'),
     weak: true,
+  },
+  {
+    words: /^(?:per|je|pro|por|par|ratio|rates?|quoten?|divided|geteilt|dividido|divisé|diviso)$/,
+    kinds: wordSet('asked_ratio'),
+    beside: true,
+  },
+  {
+    words: /^(?:ask|asked|query|investigate|review|nachfragen|rückfragen)$/,
+    kinds: wordSet('join_excess join_conflicts join_only duplicate_rows duplicate_keys near_duplicates factor_error outlier'),
+    weak: true,
+  },
+  {
+    words: /^(?:no|none|without|kein\p{L}{0,2}|ohne|ning[uú]n\p{L}?|sin|aucun\p{L}?|sans|nessun\p{L}?|senza)$/u,
+    kinds: wordSet('join_only join_inactive'),
   },
   { words: /^(?:reorder|stock|restock|nachbestell\p{L}{0,3})$/u, kinds: wordSet('stock') },
   {

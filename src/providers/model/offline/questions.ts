@@ -10,9 +10,14 @@ const interrogatives = wordSet(
 const openers = wordSet(
   'is are were do does did can should has have tell show list name give find check compare point say state calculate compute rank report ist sind gibt hat haben zeige nenne liste finde prüfe vergleiche berechne',
 );
-const skipped = wordSet('please and also then so but or could would you kindly just bitte und auch dann now finally me');
+/** "On which day", "in what month". */
+const skipped = wordSet(
+  'on in at for am im an en em à um für auf please and also then so but or could would you kindly just bitte und auch dann now finally me',
+);
 /** "Which region and which product": so few tokens are no question without what follows. */
 const fragmentTokens = 3;
+/** "Can I?", with its mark. */
+const shortTokens = 4;
 const maxTokens = 2000;
 const maxQuestions = 12;
 const maxChars = 200;
@@ -21,22 +26,38 @@ const maxChars = 200;
 export function questionsIn(task: string): string[] {
   const tokens = readTokens(task.slice(0, 8000)).slice(0, maxTokens);
   const questions: string[] = [];
+  /** Where a clause that is no request begins: "I want to say that ours is best, can I?" asks about it. */
+  let statement: number | null = null;
   let from = 0;
   const close = (to: number) => {
     const start = firstWord(tokens, from, to);
     const request = start < to && isRequest(tokens[start]!);
-    if (request && to - start < fragmentTokens && questions.length > 0) {
+    if (request && to - start < fragmentTokens && statement === null && questions.length > 0) {
       const first = questions.pop()!;
       questions.push(`${first}, ${textOf(task, tokens, start, to).toLowerCase()}`);
-    } else if (request) questions.push(textOf(task, tokens, start, to));
+    } else if (request) questions.push(textOf(task, tokens, to - start < shortTokens ? (statement ?? start) : start, to));
+    statement = request || start >= to || endsSentence(tokens, to - 1) ? null : start;
     from = to;
   };
   for (let i = 0; i < tokens.length; i++) {
     if (endsSentence(tokens, i)) close(i + 1);
-    else if (i > from && beginsPart(tokens, i) && !(isAnd(tokens[i]!) && i - firstWord(tokens, from, i) < fragmentTokens)) close(i);
+    else if (
+      i > from &&
+      !isInBrackets(tokens, from, i) &&
+      beginsPart(tokens, i) &&
+      !(isAnd(tokens[i]!) && i - firstWord(tokens, from, i) < fragmentTokens)
+    )
+      close(i);
   }
   close(tokens.length);
   return questions.slice(0, maxQuestions);
+}
+
+/** "(January to May, is against budget)" is a part of its question. */
+function isInBrackets(tokens: readonly Token[], from: number, at: number): boolean {
+  let depth = 0;
+  for (let i = from; i < at; i++) depth += tokens[i]!.text === '(' ? 1 : tokens[i]!.text === ')' ? -1 : 0;
+  return depth > 0;
 }
 
 function firstWord(tokens: readonly Token[], from: number, to: number): number {

@@ -7,6 +7,7 @@ import type { JoinProfile } from '../../table/join.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, leftOutText, mainMeasure, markdownTable, measures, percent, round, safe } from './figure.ts';
 import { findings } from './findings.ts';
+import { notSaid, withoutRepeats } from './repeats.ts';
 import type { TextSummary } from './summary.ts';
 import type { TextFacts } from './text/facts.ts';
 import { emptyText, textParts } from './text/report.ts';
@@ -44,12 +45,27 @@ export function writeReport(material: Material): string {
     `# Report: ${names.length === 0 ? 'search results' : names.slice(0, 4).join(', ')}${names.length > 4 ? ` and ${names.length - 4} more` : ''}`,
     `## What was read\n\n${[...tables.map(describeTable), ...texts.map(describeText), ...unreadable.map(({ name, reason }) => `- ${safe(name)}: not read. ${safe(reason)}`)].join('\n')}`,
   ];
-  parts.push(...answerParts(answers));
-  if (joins.length > 0)
-    parts.push(`## The files together\n\n${joins.map(({ remarks: said }) => bullets(said.map(({ text }) => safe(text)))).join('\n\n')}`);
-  if (tables.length > 0)
+  const told = withoutRepeats(answers);
+  parts.push(...answerParts(told.answers));
+  const together = joins.map(({ remarks: said }) =>
+    notSaid(
+      said.map(({ text }) => safe(text)),
+      told.said,
+    ),
+  );
+  if (together.some((lines) => lines.length > 0))
     parts.push(
-      `## What stands out\n\n${tables.map((table) => (tables.length > 1 ? `### ${safe(table.name)}\n\n` : '') + bullets(findings(table))).join('\n\n')}`,
+      `## The files together\n\n${together
+        .filter((lines) => lines.length > 0)
+        .map(bullets)
+        .join('\n\n')}`,
+    );
+  const others = tables
+    .map(({ name }, i) => ({ name, lines: notSaid(findings(tables[i]!), told.said, safe(name)) }))
+    .filter(({ lines }) => lines.length > 0);
+  if (others.length > 0)
+    parts.push(
+      `## What stands out\n\n${others.map(({ name, lines }) => (tables.length > 1 ? `### ${safe(name)}\n\n` : '') + bullets(lines)).join('\n\n')}`,
     );
   if (chartPath !== null) parts.push(`![Chart](${chartPath})`);
   for (const text of texts) parts.push(textSection(text));

@@ -27,6 +27,13 @@ export function scalesIn(task: string): { scales?: Scale[] } {
   return found.length === 0 ? {} : { scales: found.slice(0, maxScales) };
 }
 
+/** The words that may be the column with answers from 0 to 10 whose net promoter score the task asks for. */
+export function promotersIn(task: string): { promoters_of?: string[] } {
+  if (!/(?<!\p{L})(?:e?nps|net[- ]promoter)(?!\p{L})/iu.test(task.slice(0, maxTaskChars))) return {};
+  const columns = (scalesIn(task).scales ?? []).filter(({ low, high }) => low === 0 && high === 10).map(({ column }) => column);
+  return columns.length === 0 ? {} : { promoters_of: columns };
+}
+
 /** "1 to 5", "1-5" or "0 = very bad to 10" at token `i`. */
 function rangeAt(tokens: readonly Token[], i: number): { low: number; high: number } | null {
   const joined = /^([01])[-–](\d{1,3})$/.exec(tokens[i]!.text);

@@ -1,5 +1,4 @@
 /** Compares the subject of a question with the columns: a subject without a column cannot be answered from the file, and the report says so. */
-import { nameTokens } from '../../table/column-role.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { wordSet } from '../../table/word-set.ts';
 import { columnFor } from './column-synonyms.ts';
@@ -258,7 +257,6 @@ const subjects: readonly Subject[] = [
 const explaining = wordSet(
   'is are means mean holds gives tells contains shows stands ist sind heißt bedeutet steht enthält est signifie es significa',
 );
-const causes = wordSet('why warum weshalb wieso reason cause');
 const questioning = wordSet(
   'how what which who where when why whose wie was welche welcher welches welchem wer wo wann warum wieviel show tell give list find calculate compute name zeige nenne finde berechne',
 );
@@ -315,20 +313,6 @@ function explainedSentences(task: string, columns: readonly ColumnProfile[]): Re
 /** In lower case, without accents: "Département" is "departement". */
 function withoutAccents(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
-}
-
-/** "Why …?": a table shows notable figures, not their causes. */
-export function causeRemark(task: string, tables: readonly TableProfile[]): string[] {
-  if (tables.every(({ rows }) => rows === 0)) return [];
-  const tokens = readTokens(task.slice(0, 8000));
-  if (!tokens.some(({ lower, kind }) => kind === 'word' && causes.has(lower))) return [];
-  if (
-    tables.some((table) =>
-      table.columns.some(({ name }) => nameTokens(name).some((token) => ['reason', 'grund', 'cause', 'ursache'].includes(token))),
-    )
-  )
-    return [];
-  return ['As to why: the table tells which rows and groups make up a figure, not what caused them; no column gives reasons.'];
 }
 
 /** "Will it be better next month?" */

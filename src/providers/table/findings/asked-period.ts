@@ -29,7 +29,8 @@ export function periodFindings(all: ColumnsInMemory, table: ColumnsInMemory, per
           outside.rows.map((at) => `${all.rowName(at)} of ${all.texts(outside.plan)[at]}${together(sum(all, [at]))}`),
           rowsNamed,
         );
-  const whole = outside.rows.length > 1 && outside.rows.length <= rowsNamed ? ` (in all${together(sum(all, outside.rows))})` : '';
+  const sums = sum(all, outside.rows);
+  const whole = outside.rows.length > 1 && outside.rows.length <= rowsNamed && sums.length > 0 ? ` (in all${together(sums)})` : '';
   return [
     {
       kind: 'asked_period',

@@ -3,13 +3,16 @@ import { isFormula } from '../cell.ts';
 import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
+import { parseDate } from '../date-format.ts';
 import { countOf, exact, listed } from '../figure-text.ts';
 import { shownKey } from '../frequent-values.ts';
 import { oddValues, type Scale } from '../scales.ts';
 import { foldSpelling, foldsSpellings, mostSpellings } from '../spellings.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
+import { isGroup } from './crossed-groups.ts';
 
 const shown = 6;
+const minOfForm = 3;
 /** Values of programs for an unknown date. */
 const placeholders = /^(?:1970-01-01|1900-01-0[01]|9999-12-31|2099-12-31|01\.01\.1970|01\.01\.1900|31\.12\.9999)/;
 const neverNegative = new Set(
@@ -35,7 +38,7 @@ export function columnFindings(
       ...constant(plan, table),
       ...leftOut(plan),
       ...mixedUnits(plan, profile),
-      ...mixedDates(plan),
+      ...mixedDates(table, plan),
       ...mixedZones(plan),
       ...impossibleDates(plan, table),
       ...mixedStyles(plan),
@@ -92,15 +95,26 @@ function mixedUnits(plan: ColumnPlan, profile: TableProfile): Finding[] {
   ];
 }
 
-function mixedDates({ name, reads, dateForms: forms }: ColumnPlan): Finding[] {
+function mixedDates(table: ColumnsInMemory, plan: ColumnPlan): Finding[] {
+  const { name, reads, dateForms: forms } = plan;
   if (reads !== 'date' || forms.size < 2) return [];
   const ranked = [...forms].sort((a, b) => b[1] - a[1]);
   return [
     {
       kind: 'mixed_dates',
-      text: `${name} mixes ${forms.size} date formats: ${ranked.map(([form, count]) => `${dateForms[form] ?? form} ×${count}`).join(', ')}.`,
+      text: `${name} mixes ${forms.size} date formats: ${ranked.map(([form, count]) => `${dateForms[form] ?? form} ×${count}`).join(', ')}.${formOfGroup(table, plan, ranked.at(-1)!)}`,
     },
   ];
+}
+
+/** The one group that has the rarer form: the export of one branch was changed. */
+function formOfGroup(table: ColumnsInMemory, plan: ColumnPlan, [form, count]: readonly [string, number]): string {
+  const rows = table.rows.cells.flatMap((cells, at) => (parseDate(cells[plan.index] ?? null, 'day_first')?.form === form ? [at] : []));
+  const groups = table.plans.filter((each) => isGroup(table, each));
+  if (rows.length !== count || count < minOfForm) return '';
+  const of = groups.find((group) => new Set(rows.map((at) => table.texts(group)[at]!)).size === 1);
+  if (of === undefined) return '';
+  return ` All ${exact(count)} with ${dateForms[form] ?? form} are of ${of.name} ${table.texts(of)[rows[0]!]}, the first in row ${table.row(rows[0]!)} (${table.texts(plan)[rows[0]!]}).`;
 }
 
 function mixedZones({ name, reads, offsets }: ColumnPlan): Finding[] {

@@ -30,8 +30,9 @@ const maxFindings = 2;
 /** Rows of one group in which `plan` is `factor` times too large, or too small for a factor below 1. */
 type Wrong = { plan: ColumnPlan; beside: ColumnPlan; at: number; factor: number; rest: readonly number[]; group: string };
 
+export type WrongValue = { column: string; at: number };
 /** `columns` are the names of the columns with such values. */
-export type FactorErrors = { findings: Finding[]; columns: string[] };
+export type FactorErrors = { findings: Finding[]; columns: string[]; values: WrongValue[] };
 
 export function factorErrors(table: ColumnsInMemory): FactorErrors {
   const found = findErrors(table).slice(0, maxFindings);
@@ -39,6 +40,7 @@ export function factorErrors(table: ColumnsInMemory): FactorErrors {
   return {
     findings: found.flatMap(({ wrong, grouping }) => tell(table, wrong, rows, grouping)),
     columns: found.map(({ wrong }) => wrong[0]!.plan.name),
+    values: found.flatMap(({ wrong }) => wrong.map(({ plan, at }) => ({ column: plan.name, at }))),
   };
 }
 

@@ -2,9 +2,11 @@
 import type { Basis } from '../basis.ts';
 import { ColumnsInMemory } from '../columns-in-memory.ts';
 import { failedReadingFindings } from '../failed-readings.ts';
+import { loneSpikeFindings } from '../lone-spikes.ts';
 import type { TableInMemory } from '../profile.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 import { periodFindings } from './asked-period.ts';
+import { askedRatioFindings } from './asked-ratio.ts';
 import { badReadingFindings } from './bad-readings.ts';
 import { basisFindings } from './basis.ts';
 import { boundFindings } from './bounds.ts';
@@ -21,6 +23,7 @@ import { factorErrors } from './factor-errors.ts';
 import { fewRowsFindings } from './few-rows.ts';
 import { flowFindings } from './flows.ts';
 import { gridFindings } from './grid.ts';
+import { groupGapFindings } from './group-gaps.ts';
 import { growthFindings } from './growth.ts';
 import { marginFindings } from './margin.ts';
 import { matrixFindings } from './matrix.ts';
@@ -40,6 +43,7 @@ import { scoreFindings } from './score.ts';
 import { seriesFindings } from './series.ts';
 import { stockFindings } from './stock.ts';
 import { textFindings } from './text.ts';
+import { writtenNumberFindings } from './written-numbers.ts';
 
 const maxFindings = 110;
 
@@ -64,6 +68,7 @@ export function findingsOf(
   const relations = relationFindings(all);
   const repeatedAreOut = basis?.leftOut.some(({ kind }) => kind === 'duplicates') ?? false;
   const factors = factorErrors(table);
+  const askedRatio = askedRatioFindings(table, bounds.ratio, factors.values);
   return [
     ...basisFindings(basis, all, table),
     ...periodFindings(all, table, bounds.period),
@@ -72,9 +77,14 @@ export function findingsOf(
     ...matrixFindings(table),
     ...namedFindings(all),
     ...factors.findings,
-    ...ratioFindings(table, bounds.ratio).map(({ kind, text }) => ({ kind, text: `${text}${asWritten(text, factors.columns)}` })),
+    ...askedRatio,
+    ...ratioFindings(table, askedRatio.length > 0 ? undefined : bounds.ratio).map(({ kind, text }) => ({
+      kind,
+      text: `${text}${asWritten(text, factors.columns)}`,
+    })),
     ...pairFindings(table),
     ...gridFindings(all),
+    ...groupGapFindings(all),
     ...marginFindings(table),
     ...flowFindings(table, profile),
     ...punctualityFindings(table),
@@ -82,7 +92,7 @@ export function findingsOf(
     ...currencyFindings(table),
     ...rareFindings(distinct),
     ...fewRowsFindings(table),
-    ...scoreFindings(table),
+    ...scoreFindings(table, bounds.promoters),
     ...ratingFindings(table),
     ...stockFindings(table),
     ...growthFindings(table, bounds.months),
@@ -93,11 +103,13 @@ export function findingsOf(
     ...boundFindings(all),
     ...constantSumFindings(table),
     ...failedReadingFindings(all),
+    ...loneSpikeFindings(all),
     ...outlierFindings(profile, table),
     ...badReadingFindings(table, profile, inherited),
     ...(inherited.length > 0 ? [] : rowFindings(all, whole, repeatedAreOut)),
     ...columnFindings(all, profile, own, bounds.scales ?? []),
     ...cellFindings(all),
+    ...writtenNumberFindings(all, own),
     ...missingFindings(all, own),
     ...seriesFindings(all, whole),
     ...pauseFindings(all),

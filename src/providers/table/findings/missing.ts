@@ -6,6 +6,7 @@ import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { countOf, exact, listed } from '../figure-text.ts';
+import { untrueReadings } from '../lone-spikes.ts';
 import { isPrice, isQuantity } from '../plan-figures.ts';
 import type { Scale } from '../scales.ts';
 import type { Finding } from '../table-profile.ts';
@@ -130,12 +131,14 @@ function emptyRows(table: ColumnsInMemory, plan: ColumnPlan): number[] {
 /** Rows with values above or below the requested limits. */
 export function beyondOf(table: ColumnsInMemory, plan: ColumnPlan, { above, below }: Bounds): Beyond | null {
   const numbers = table.numbers(plan);
-  const rows = (is: (value: number) => boolean) => [...numbers.keys()].filter((at) => is(numbers[at]!));
+  const untrue = untrueReadings(plan, table);
+  const rows = (is: (value: number) => boolean) => [...numbers.keys()].filter((at) => is(numbers[at]!) && !untrue.has(at));
   const say = (found: number[]) => ({
     count: found.length,
     of: rows((value) => !Number.isNaN(value)).length,
     rows: found.slice(0, beyondNamed).map((at) => `${exact(clean(numbers[at]!))} in ${table.rowInWords(at)}`),
     groups: groupsOf(table, found),
+    ...runsOf(table, found),
   });
   return {
     ...(above === undefined ? {} : { above: { limit: above, ...say(rows((value) => value > above)) } }),
@@ -144,11 +147,39 @@ export function beyondOf(table: ColumnsInMemory, plan: ColumnPlan, { above, belo
 }
 
 /** Additional requests for a profile. */
-export type Bounds = { above?: number; below?: number; ratio?: Ratio; months?: Months; scales?: readonly Scale[]; period?: Period };
-/** `count` rows of `of` with a value; values off a scale are among them, repeated rows are not. */
-type Rows = { limit: number; count: number; of: number; rows: string[]; groups: string[] };
+export type Bounds = {
+  above?: number;
+  below?: number;
+  ratio?: Ratio;
+  months?: Months;
+  scales?: readonly Scale[];
+  period?: Period;
+  promoters?: readonly string[];
+};
+/** `count` rows of `of` with a value; values off a scale are among them, repeated rows and failed readings are not. */
+type Rows = { limit: number; count: number; of: number; rows: string[]; groups: string[]; runs?: string[] };
 export type Beyond = { above?: Rows; below?: Rows };
 const beyondNamed = 15;
+const maxRuns = 5;
+
+/** The rows that follow each other without a break, from date to date; none in a table that is not in order of time, or of several things. */
+function runsOf(table: ColumnsInMemory, rows: readonly number[]): { runs?: string[] } {
+  const date = table.plans.find(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt);
+  if (date === undefined || rows.length < 2) return {};
+  const dates = table.dates(date);
+  if (dates.some((ms, at) => at > 0 && !(ms >= dates[at - 1]!)) || date.values.distinct < table.count * 0.9) return {};
+  const runs: { from: number; to: number }[] = [];
+  for (const at of rows) {
+    const last = runs.at(-1);
+    if (last !== undefined && last.to === at - 1) last.to = at;
+    else runs.push({ from: at, to: at });
+  }
+  const texts = table.texts(date);
+  const each = runs.map(({ from, to }) =>
+    from === to ? `${texts[from]} (1 row)` : `${texts[from]} to ${texts[to]} (${exact(to - from + 1)} rows without a break)`,
+  );
+  return runs.length > maxRuns || runs.length === rows.length ? {} : { runs: each };
+}
 
 /** "Outlet 3", by the first column with few values. */
 function groupsOf(table: ColumnsInMemory, rows: number[]): string[] {

@@ -8,8 +8,8 @@ import { isPrice } from '../plan-figures.ts';
 import type { Finding } from '../table-profile.ts';
 import { wordSet } from '../word-set.ts';
 
-/** The names of two columns: the first per one of the second. */
-export type Ratio = { of: string; per: string };
+/** The names of two columns: the first per one of the second, or per `times` of it. */
+export type Ratio = { of: string; per: string; times?: number };
 
 export const money = wordSet(
   'raised given donated price preis rent miete kaltmiete warmmiete cost costs kosten revenue umsatz sales turnover amount betrag spend spent ausgaben einnahmen fare fee eur usd gbp chf euro erlös income donation budget',

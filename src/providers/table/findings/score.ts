@@ -33,14 +33,15 @@ const minAnswers = 5;
 /** With a larger share of values outside 0 to 10 the column has another scale. */
 const maxOutside = 0.1;
 
-export function scoreFindings(table: ColumnsInMemory): Finding[] {
-  return [...table.quantities().flatMap((plan) => promoters(table, plan)), ...rates(table)];
+/** @param asked columns whose promoters the caller asks for, whatever their names tell */
+export function scoreFindings(table: ColumnsInMemory, asked: readonly string[] = []): Finding[] {
+  return [...table.quantities().flatMap((plan) => promoters(table, plan, asked)), ...rates(table)];
 }
 
 /** The score over all answers and by group. Values outside the scale, and repeated rows of a table with a name for each row, are left out. */
-function promoters(table: ColumnsInMemory, plan: ColumnPlan): Finding[] {
+function promoters(table: ColumnsInMemory, plan: ColumnPlan, asked: readonly string[]): Finding[] {
   const tokens = nameTokens(plan.name);
-  if (!has(tokens, recommendWords)) return [];
+  if (!has(tokens, recommendWords) && !asked.includes(plan.name)) return [];
   const values = table.numbers(plan);
   const repeated = repeatedRows(table);
   const all = [...values.keys()].filter((at) => !Number.isNaN(values[at]!) && !repeated.has(at));

@@ -3,6 +3,7 @@ import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { exact, listed, round, rowList } from '../figure-text.ts';
+import { untrueReadings } from '../lone-spikes.ts';
 import { isAttributeDate, isGroupLimit, trendPlan } from '../plan-figures.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 import { signed } from './rank.ts';
@@ -247,8 +248,9 @@ function levelFindings(table: ColumnsInMemory, dates: Float64Array, series: Seri
     const counter = has(nameTokens(plan.name), counterWords) || /(?:stand|reading)$/i.test(plan.name.trim());
     if (plan.role !== 'level' && !(plan.role === 'rate' && series.length <= maxSeriesReported)) continue;
     const numbers = table.numbers(plan);
+    const untrue = untrueReadings(plan, table);
     for (const { name, rows } of series.slice(0, maxSeriesReported)) {
-      const known = rows.filter((at) => !Number.isNaN(numbers[at]!));
+      const known = rows.filter((at) => !Number.isNaN(numbers[at]!) && !untrue.has(at));
       if (known.length < 4) continue;
       const whose = name === '' ? plan.name : `${name}: ${plan.name}`;
       const when = (at: number) => table.texts(date)[at]!;

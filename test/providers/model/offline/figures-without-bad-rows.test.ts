@@ -120,9 +120,12 @@ test('amounts are converted at the exchange rates of another file if the name of
   assert.match(report, /amount × rate\\?_to\\?_eur \(costs\.csv at the rates of fx\.csv\) is 770 EUR over 5 rows/);
   assert.match(
     report,
-    /by currency, converted: USD 450, EUR 80 and GBP 240; by team: Green 360, Blue 270 and Red 140; largest in row 5 \(5\): 360 EUR/,
+    /in EUR by team: Green 360 \(46\.8 %\), Blue 270 \(35\.1 %\) and Red 140 \(18\.2 %\)\.\n.*in EUR by currency: USD 450 .*, GBP 240 .* and EUR 80/,
   );
-  assert.match(report, /Not converted, without an amount or a rate: row 6 \(6\) and row 7 \(7\)\./);
+  assert.match(
+    report,
+    /largest in row 5 \(5\): 360 EUR\. Not converted: row 7 \(7\), without an amount or a currency; CHF 10, without a rate \(row 6 \(6\)\)\./,
+  );
   assert.doesNotMatch(report, /There is no total in euros/);
   assert.doesNotMatch(await reportWith('rate'), /at the rates of/);
 });
