@@ -12,7 +12,7 @@ import { boundsIn, limitAnswers } from './limits.ts';
 import type { Orders } from './orders.ts';
 import { readTokens } from './prompt-tokens.ts';
 import { questionAnswers } from './question-answers.ts';
-import { type Answer, leftOut, type Material, writeNothing, writeReport, writeSummary } from './report.ts';
+import { type Answer, leftOut, type Material, shownBy, writeNothing, writeReport, writeSummary } from './report.ts';
 import type { Requests } from './requests.ts';
 import { sandboxValue } from './sandbox-value.ts';
 import { absentSubjects, comparedYearRemark, forecastRemark, relationAnswers } from './subjects.ts';
@@ -155,7 +155,9 @@ function closingWords({ tables, joins, texts, unreadable, answers, remarks }: Ma
     `${table.name}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')}.`,
     ...findings(table).slice(0, maxFindings),
   ]);
-  const summaries = texts.flatMap(({ name, summary, facts }) => textClosing(name, facts, summary));
+  const summaries = texts.flatMap(({ name, summary, facts }) =>
+    textClosing(name, facts, summary, texts.length === 1 ? shownBy(answers) : new Set()),
+  );
   const together = joins.flatMap(({ remarks: lines }) => lines.slice(0, maxFindings).map(({ text }) => safe(text)));
   return [
     ...tables.flatMap((table) => (table.basis === undefined ? [] : [`${table.name}:${leftOut(table)}`])),

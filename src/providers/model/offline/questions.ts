@@ -20,7 +20,36 @@ const fragmentTokens = 3;
 const shortTokens = 4;
 const maxTokens = 2000;
 const maxQuestions = 12;
+const maxClauses = 24;
 const maxChars = 200;
+
+/** Begin a part of a sentence that asks for something of its own: "check A, and whether B". */
+const reporting = wordSet('whether ob');
+
+/** All parts of a task, also those that are no question: "From the timeline, work out how long it took, and whether it is right." */
+export function clausesIn(task: string): string[] {
+  const tokens = readTokens(task.slice(0, 8000)).slice(0, maxTokens);
+  const clauses: string[] = [];
+  let from = 0;
+  const close = (to: number) => {
+    const start = firstWord(tokens, from, to);
+    if (start < to && clauses.length < maxClauses) clauses.push(textOf(task, tokens, start, to));
+    from = to;
+  };
+  for (let i = 0; i < tokens.length; i++) {
+    if (endsSentence(tokens, i)) close(i + 1);
+    else if (i > from && (beginsPart(tokens, i) || beginsReport(tokens, i))) close(i);
+  }
+  close(tokens.length);
+  return clauses;
+}
+
+function beginsReport(tokens: readonly Token[], i: number): boolean {
+  const { lower, kind } = tokens[i]!;
+  if (!isAnd(tokens[i]!) && !(kind === 'mark' && lower === ',')) return false;
+  const next = tokens[firstWord(tokens, i, Math.min(tokens.length, i + 4))];
+  return next !== undefined && reporting.has(next.lower);
+}
 
 /** In their order; a question of the tokens before its first word. */
 export function questionsIn(task: string): string[] {

@@ -13,8 +13,8 @@ import type { TextFacts } from './text/facts.ts';
 import { emptyText, textParts } from './text/report.ts';
 
 export type TextMaterial = { name: string; summary: TextSummary; facts: TextFacts; text: string; totalChars: number; readChars: number };
-/** `short` is for the closing words, `lines` are Markdown. */
-export type Answer = { question: string; short: string; lines: string[] };
+/** `short` is for the closing words, `lines` are Markdown. `sections` are headings of the report on a text that the answer makes needless. */
+export type Answer = { question: string; short: string; lines: string[]; sections?: string[] };
 
 export type Material = {
   tables: TableProfile[];
@@ -68,7 +68,7 @@ export function writeReport(material: Material): string {
       `## What stands out\n\n${others.map(({ name, lines }) => (tables.length > 1 ? `### ${safe(name)}\n\n` : '') + bullets(lines)).join('\n\n')}`,
     );
   if (chartPath !== null) parts.push(`![Chart](${chartPath})`);
-  for (const text of texts) parts.push(textSection(text));
+  for (const text of texts) parts.push(textSection(text, texts.length === 1 ? shownBy(answers) : new Set()));
   if (hits.length > 0)
     parts.push(
       `## Found by search\n\n${bullets(hits.map(({ title, url, snippet }) => `${safe(title)} (${safe(url)}): ${safe(snippet)}`))}`,
@@ -81,7 +81,7 @@ export function writeReport(material: Material): string {
 
 /** The report of a single text. */
 export function writeSummary(text: TextMaterial, answers: Answer[], remarks: string[]): string {
-  const parts = [`# Summary of ${safe(text.name)}`, describeText(text), ...answerParts(answers), textSection(text)];
+  const parts = [`# Summary of ${safe(text.name)}`, describeText(text), ...answerParts(answers), textSection(text, shownBy(answers))];
   if (remarks.length > 0) parts.push(`## Remarks\n\n${bullets(remarks.map(safe))}`);
   return [...parts, `---\n\n${signature}\n`].join('\n\n');
 }
@@ -91,16 +91,21 @@ export function writeNothing(reasons: string[]): string {
   return ['# Report: nothing was read', bullets(reasons.map(safe)), `---\n\n${signature}\n`].join('\n\n');
 }
 
+/** Headings of the report on a text whose facts an answer shows; of several texts each has its own. */
+export function shownBy(answers: readonly Answer[]): ReadonlySet<string> {
+  return new Set(answers.flatMap(({ sections }) => sections ?? []));
+}
+
 function answerParts(answers: Answer[]): string[] {
   if (answers.length === 0) return [];
   return [`## What was asked\n\n${answers.map(({ question, lines }) => `**${safe(question)}**\n\n${lines.join('\n')}`).join('\n\n')}`];
 }
 
-function textSection({ name, summary, facts }: TextMaterial): string {
+function textSection({ name, summary, facts }: TextMaterial, shown: ReadonlySet<string>): string {
   if (facts.kind === 'empty') return `## ${safe(name)}\n\n${safe(emptyText(name))}`;
   const sentences = summary.sentences.length > 0 ? bullets(summary.sentences.map(safe)) : 'The text holds no sentences.';
   const own = facts.log === null ? [`## ${safe(name)} in its own sentences\n\n${sentences}${keywordLine(summary)}`] : [];
-  return [...own, `## What ${safe(name)} holds`, ...textParts(facts)].join('\n\n');
+  return [...own, `## What ${safe(name)} holds`, ...textParts(facts, shown)].join('\n\n');
 }
 
 function describeTable(table: TableProfile): string {

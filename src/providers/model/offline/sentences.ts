@@ -9,6 +9,9 @@ const endMarks = '.!?…';
 const closingMarks = '"\'”’»)';
 const openingMarks = '"\'“„«(';
 const maxAbbreviationChars = 12;
+/** "priority 3. It stayed": such a word begins a sentence, so the number before it is no ordinal. */
+const openingWords =
+  /^(?:It|The|This|That|These|Those|He|She|They|We|You|There|Nobody|If|When|After|Then|But|Es|Sie|Er|Wir|Das|Die|Dies|Dann|Danach|Niemand|Ein|Eine)(?![\p{L}])/u;
 
 /** The sentences of a text without line breaks. */
 export function sentencesOf(flat: string): string[] {
@@ -25,7 +28,7 @@ export function sentencesOf(flat: string): string[] {
     let next = end + 1;
     while (next < flat.length && openingMarks.includes(flat[next]!)) next++;
     const begins = next < flat.length && /[\p{Lu}\p{N}\p{Lo}§]/u.test(String.fromCodePoint(flat.codePointAt(next)!));
-    if (begins && !(flat[at] === '.' && end === at + 1 && isAbbreviation(flat, from, at))) {
+    if (begins && !(flat[at] === '.' && end === at + 1 && isAbbreviation(flat, from, at, flat.slice(next, next + 12)))) {
       sentences.push(flat.slice(from, end).trim());
       from = end;
     }
@@ -36,7 +39,7 @@ export function sentencesOf(flat: string): string[] {
 }
 
 /** Whether the point at `at` belongs to the word before it: "Dr.", "e.g.", "3." and single capitals. */
-function isAbbreviation(flat: string, from: number, at: number): boolean {
+function isAbbreviation(flat: string, from: number, at: number, after: string): boolean {
   let start = at;
   while (start > from && at - start < maxAbbreviationChars && flat[start - 1] !== ' ' && !openingMarks.includes(flat[start - 1]!)) start--;
   const word = flat.slice(start, at);
@@ -48,5 +51,6 @@ function isAbbreviation(flat: string, from: number, at: number): boolean {
     )
   )
     return false;
+  if (/^\d{1,2}$/.test(word) && openingWords.test(after)) return false;
   return abbreviations.has(word.toLowerCase()) || /^\p{L}$/u.test(word) || /^\d{1,2}$/.test(word) || /^(?:\p{L}\.){1,4}\p{L}$/u.test(word);
 }

@@ -285,10 +285,16 @@ test('actions without a person and without a deadline are listed apart', async (
     files: { 'minutes.md': minutes },
   });
   const report = workspace.text('summary.md');
-  assert.match(report, /### Actions for which nobody is named\n\n.*\n.*\n\| someone should check the lease\. \| 8 \|\n\n/);
   assert.match(
     report,
+    /\| Bo will call the printer\. \| a date \| 7 \|\n\| someone should check the lease\. \| a person and a date \| 8 \|\n\n/,
+  );
+  assert.doesNotMatch(report, /### Actions without a deadline/, 'told once');
+  assert.match(summary, /Bo will call the printer\. \(lacks a date\) \| someone should check the lease\. \(lacks a person and a date\)/);
+  const unasked = (await runAgent('Summarise minutes.md', { files: { 'minutes.md': minutes } })).workspace.text('summary.md');
+  assert.match(unasked, /### Actions for which nobody is named\n\n.*\n.*\n\| someone should check the lease\. \| 8 \|\n\n/);
+  assert.match(
+    unasked,
     /### Actions without a deadline\n\n.*\n.*\n\| Bo will call the printer\. \| 7 \|\n\| someone should check the lease\. \| 8 \|\n\n/,
   );
-  assert.match(summary, /Actions without a deadline: Bo will call the printer\. \| someone should check the lease\./);
 });

@@ -2,20 +2,17 @@
 import { countOf, exact, markdownTable, safe } from '../figure.ts';
 import { readTokens, type Token } from '../prompt-tokens.ts';
 import type { Answer, TextMaterial } from '../report.ts';
-import { contentWords } from '../summary.ts';
 import { compareTexts, describeDifference } from './compare.ts';
 import { compareFields } from './compare-fields.ts';
-import { checkedByRules, contradictionsIn } from './contradictions.ts';
-import { readUnits } from './units.ts';
+import { answerClauses } from './questions/answer.ts';
+import { nearestLines } from './questions/nearest.ts';
 
 const comparisonWords = new Set(
   'compare comparison comparing differ differs difference differences diff changed changes change vs versus vergleiche vergleich unterschied unterschiede geändert'.split(
     ' ',
   ),
 );
-const asking = new Set('who when where what which why how whose wer wann wo was welche welcher warum wie'.split(' '));
-const maxAnswers = 8;
-const maxNearest = 3;
+const maxAnswers = 20;
 
 export function answerTexts(task: string, texts: readonly TextMaterial[]): Answer[] {
   if (texts.length === 0) return [];
@@ -30,44 +27,29 @@ export function answerTexts(task: string, texts: readonly TextMaterial[]): Answe
       answers.push(describeDifference(first.name, second.name, compareTexts(first.text, second.text)));
     }
   }
-  for (const material of texts)
-    answers.push(
-      ...fitting(words, material),
-      ...counts(tokens, words, material),
-      ...occurrences(tokens, material),
-      ...lists(tokens, words, material),
-    );
+  let isListed = answers.length > 0;
+  // Clauses that no rule answers for any of the texts.
+  const open: string[][] = [];
+  for (const material of texts) {
+    const { answers: byClause, rest } = answerClauses(task, material, texts.length > 1);
+    const left = readTokens(rest.join('. '));
+    const leftWords = new Set(left.map(({ lower }) => lower));
+    const listed = [...counts(left, leftWords, material), ...occurrences(left, material), ...lists(left, leftWords, material)];
+    answers.push(...byClause, ...listed);
+    isListed ||= listed.length > 0;
+    open.push(rest);
+  }
   // A log has lines, not sentences; its entries tell the events.
   const prose = texts.filter(({ facts }) => facts.log === null);
-  if (answers.length === 0 && prose.length > 0) answers.push(...nearestSentences(tokens, prose));
+  if (!isListed && prose.length > 0)
+    answers.push(
+      ...nearestLines(
+        task,
+        (open[0] ?? []).filter((clause) => open.every((rest) => rest.includes(clause))),
+        prose,
+      ),
+    );
   return answers.slice(0, maxAnswers);
-}
-
-const contradictionWords =
-  'contradict contradicts contradiction contradictions contradictory inconsistent inconsistency inconsistencies consistent widerspruch widersprüche widersprüchlich'.split(
-    ' ',
-  );
-
-/** "Does anything not fit together?" */
-function fitting(words: ReadonlySet<string>, { name, facts }: TextMaterial): Answer[] {
-  const isFit =
-    (words.has('fit') || words.has('fits')) && ['together', 'not', 'anything', 'something', 'everything'].some((each) => words.has(each));
-  if (!isFit && !contradictionWords.some((each) => words.has(each))) return [];
-  const found = contradictionsIn(facts);
-  const none = `The rules found nothing that does not fit together. They check ${checkedByRules}`;
-  const lines =
-    found.length === 0
-      ? [`${none}.`]
-      : [
-          markdownTable(
-            ['Found', 'Line'],
-            found.map(({ text, line }) => [safe(text), exact(line)]),
-          ),
-          '',
-          `The rules check ${checkedByRules}, and nothing else.`,
-        ];
-  const short = found.length === 0 ? none : found.map(({ text }) => text.replace(/\.$/, '')).join(' | ');
-  return [{ question: `What does not fit together in ${name}`, short, lines }];
 }
 
 function isCounting(tokens: readonly Token[], i: number): boolean {
@@ -280,52 +262,4 @@ function isAskingForActions(tokens: readonly Token[], i: number): boolean {
     .map(({ lower }) => lower)
     .join(' ');
   return /^(?:who does what|who has to|have to do|wer macht was|wer muss was|who needs to|who must do)/.test(words);
-}
-
-/** The sentences with the most words in common with a question; not claimed to be its answer. */
-function nearestSentences(tokens: readonly Token[], texts: readonly TextMaterial[]): Answer[] {
-  const mark = tokens.findIndex(({ text }) => text === '?');
-  if (mark === -1) return [];
-  let from = mark;
-  while (from > 0 && mark - from < 60 && !'.!?\n'.includes(tokens[from - 1]!.text)) from--;
-  const questionTokens = tokens.slice(from, mark);
-  if (!questionTokens.some(({ lower }) => asking.has(lower))) return [];
-  const question = questionTokens
-    .map(({ text }) => text)
-    .join(' ')
-    .slice(0, 300);
-  const wanted = new Set(contentWords(question).map(stem));
-  if (wanted.size === 0) return [];
-  const rated = texts.flatMap(({ name, text }) =>
-    readUnits(text).map((unit) => {
-      const own = new Set(contentWords(`${unit.section} ${unit.key} ${unit.text}`).map(stem));
-      let common = 0;
-      for (const word of wanted) if (own.has(word)) common++;
-      return { name, text: unit.key === '' ? unit.text : `${unit.key}: ${unit.text}`, line: unit.line, common, kind: unit.kind };
-    }),
-  );
-  const best = rated
-    .filter(({ common, kind }) => common > 0 && kind !== 'heading')
-    .toSorted((a, b) => b.common - a.common || a.line - b.line)
-    .slice(0, maxNearest);
-  if (best.length === 0)
-    return [{ question, short: 'no sentence shares a word with this question', lines: ['No sentence shares a word with this question.'] }];
-  return [
-    {
-      question,
-      short: `nearest by its words: ${best.map(({ text }) => `"${text.slice(0, 200)}"`).join(' ')}`,
-      lines: [
-        'The offline model does not answer questions; these lines share most words with it:',
-        '',
-        markdownTable(
-          ['As written', 'File', 'Line'],
-          best.map(({ text, name, line }) => [safe(text), safe(name), exact(line)]),
-        ),
-      ],
-    },
-  ];
-}
-
-function stem(word: string): string {
-  return word.length > 5 ? word.slice(0, Math.max(5, word.length - 2)) : word;
 }

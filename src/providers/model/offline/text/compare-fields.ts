@@ -83,15 +83,8 @@ function amountsOf(text: string): Map<string, number> {
   return found;
 }
 
-/** "EUR 1,200" or "1.200 €" as a number and its unit; null where it is no plain amount. */
-export function amountOf(written: string): { value: number; unit: string } | null {
-  const found = /^(€|\$|£|[A-Z]{3})? ?(\d[\d.,']{0,20}) ?(%|€|\$|£|\p{L}{1,20})?$/u.exec(written.slice(0, 60));
-  const value = found === null ? null : numberOf(found[2]!);
-  return value === null ? null : { value, unit: found![1] ?? found![3] ?? '' };
-}
-
 /** A mark before exactly three digits separates thousands; before one or two it is the decimal mark. */
-function numberOf(digits: string): number | null {
+export function numberOf(digits: string): number | null {
   if (/^\d{1,12}$/.test(digits)) return Number(digits);
   if (/^\d{1,3}(?:[.,']\d{3}){1,4}$/.test(digits)) return Number(digits.replace(/[.,']/g, ''));
   const parts = /^(\d{1,12}|\d{1,3}(?:[.,']\d{3}){1,3})[.,](\d{1,2})$/.exec(digits);

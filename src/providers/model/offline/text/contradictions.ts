@@ -1,61 +1,34 @@
 /** Statements of one text that do not fit together, by rules that reckon with its figures and dates. Each names the lines it rests on. */
-import { exact } from '../figure.ts';
-import { amountOf } from './compare-fields.ts';
-import type { DateFact, FigureFact, Quote, TextFacts } from './facts.ts';
+import { wrongResults } from './checks/stated-results.ts';
+import { wrongTotals } from './checks/totals.ts';
+import { votesAgainstPresent } from './checks/votes.ts';
+import type { DateFact, Quote, TextFacts } from './facts.ts';
+import type { Passage } from './passages.ts';
 
 /** What the rules check; told where they find nothing. */
 export const checkedByRules =
-  'weekdays of dates, sums of amounts listed in the sentence before, plans within a closed period, and tasks of absent persons';
+  'weekdays of dates, listed amounts against their total, stated changes, products and shares, votes against those present, plans within a closed period, and tasks of absent persons';
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-const summing = /(?<![\p{L}])(?:makes?|in total|altogether|sums? up|adds? up|zusammen|insgesamt|macht|ergibt)(?![\p{L}])/iu;
-const remaining = /(?<![\p{L}])(?:remains?|left|rest|übrig|bleiben|verbleiben)(?![\p{L}])/iu;
 const closed =
   /(?<![\p{L}])(?:\p{L}{0,20}freeze|closed|closure|shutdown|shut down|on leave|on holiday|vacation|blackout|geschlossen|Betriebsferien|\p{L}{0,20}sperre)(?![\p{L}])/iu;
 const planned =
   /(?<![\p{L}])(?:go-live|set for|planned for|scheduled|launch|roll-?out|takes place|will be held|findet statt|geplant)(?![\p{L}])/iu;
 
-export function contradictionsIn(facts: TextFacts): Quote[] {
-  return [...wrongWeekdays(facts), ...wrongSums(facts.figures), ...plansInClosedPeriods(facts.dates), ...tasksOfAbsent(facts)].toSorted(
-    (a, b) => a.line - b.line,
-  );
+export function contradictionsIn(facts: TextFacts, passages: readonly Passage[]): Quote[] {
+  return [
+    ...wrongWeekdays(facts),
+    ...wrongTotals(passages),
+    ...wrongResults(passages),
+    ...votesAgainstPresent(passages, facts.present),
+    ...plansInClosedPeriods(facts.dates),
+    ...tasksOfAbsent(facts),
+  ].toSorted((a, b) => a.line - b.line);
 }
 
 function wrongWeekdays({ dates }: TextFacts): Quote[] {
   return dates.flatMap(({ written, note, line }) => {
     const iso = /^the weekday does not fit (\d{4}-\d{2}-\d{2})$/.exec(note)?.[1];
     return iso === undefined ? [] : [{ text: `"${written}": ${iso} is a ${weekdays[new Date(`${iso}T00:00:00Z`).getUTCDay()]}.`, line }];
-  });
-}
-
-/** "A 10, B 20, C 30. That makes 70, so 30 remain." Only sentences whose figures are all amounts of one unit are added up. */
-function wrongSums(figures: readonly FigureFact[]): Quote[] {
-  const sentences: FigureFact[][] = [];
-  for (const figure of figures) {
-    const open = sentences.at(-1);
-    if (open !== undefined && open[0]!.text === figure.text && open[0]!.line === figure.line) open.push(figure);
-    else sentences.push([figure]);
-  }
-  return sentences.flatMap((sentence, i) => {
-    const [before, { text, line }] = [sentences[i - 1], sentence[0]!];
-    if (before === undefined || before.length < 3 || line - before[0]!.line > 1 || !summing.test(text)) return [];
-    const parts = before.map(({ written }) => amountOf(written));
-    const [total, rest] = sentence.map(({ written }) => amountOf(written));
-    if (total === null || total === undefined || total.unit === '') return [];
-    if (parts.some((part) => part === null || part.unit !== total.unit)) return [];
-    const sum = Number(parts.reduce((all, part) => all + part!.value, 0).toFixed(6));
-    if (sum === total.value) return [];
-    const found = `The ${parts.length} amounts of line ${before[0]!.line} (${before.map(({ written }) => written).join(', ')}) add up to ${total.unit} ${exact(sum)}; the text says ${sentence[0]!.written}.`;
-    if (rest === null || rest === undefined || rest.unit !== total.unit || !remaining.test(text)) return [{ text: found, line }];
-    const whole = sentences
-      .slice(0, i - 1)
-      .flat()
-      .map(({ written }) => amountOf(written))
-      .find((each) => each !== null && each.unit === total.unit && each.value - total.value === rest.value);
-    const left =
-      whole === null || whole === undefined
-        ? ''
-        : ` So ${total.unit} ${exact(whole.value - sum)} of ${total.unit} ${exact(whole.value)} remain, not ${sentence[1]!.written}.`;
-    return [{ text: `${found}${left}`, line }];
   });
 }
 

@@ -40,6 +40,7 @@ const weekdayNames = [
   'Saturday|Samstag|Sonnabend|Sat',
 ];
 const weekday = `(?:${weekdayNames.join('|')})`;
+const weekdayLead = new RegExp(`^(?:${weekdayNames.join('|')})(?![\\p{L}])`, 'u');
 const lead = `(?:${weekday},? (?:the |dem |den |der )?)?`;
 const edge = '(?<![\\p{L}\\p{N}.,/:-])';
 const end = '(?![\\p{L}\\p{N}])(?![./:,-]\\p{N})';
@@ -84,11 +85,24 @@ export function findDates(written: string): FoundDate[] {
   });
 }
 
-/** The date with the year of the text's own date, if that has a year and the weekday matches. */
-export function withYear(date: FoundDate, year: number | null): string | null {
-  if (date.iso !== null || date.monthDay === null || year === null) return date.iso;
-  const iso = `${year}-${date.monthDay}`;
-  return isDay(iso) && fitsWeekday(date.written, iso) ? iso : null;
+const dayMs = 86_400_000;
+/** A date without a year is taken to be at most so far from the text's own date, if its weekday is to decide. */
+const nearDays = 200;
+
+/**
+ * The date with a year taken from `own`, the text's own date (ISO). With a weekday it is the nearest day that has it; where no near day has it,
+ * the note names the day that it does not fit.
+ */
+export function withYear(date: FoundDate, own: string | null): { iso: string | null; note: string } {
+  if (date.iso !== null || date.monthDay === null || own === null) return date;
+  const year = Number(own.slice(0, 4));
+  const days = [year, year - 1, year + 1].map((each) => `${each}-${date.monthDay}`).filter(isDay);
+  const same = days.filter((day) => day.startsWith(`${year}-`) && fitsWeekday(date.written, day));
+  if (!weekdayLead.test(date.written)) return same.length > 0 ? { iso: same[0]!, note: '' } : date;
+  const near = days.filter((day) => Math.abs(Date.parse(day) - Date.parse(own)) <= nearDays * dayMs);
+  const fitting = near.find((day) => fitsWeekday(date.written, day)) ?? same[0];
+  if (fitting !== undefined) return { iso: fitting, note: '' };
+  return near.length === 1 ? { iso: null, note: `the weekday does not fit ${near[0]}` } : date;
 }
 
 function read(kind: string, match: RegExpExecArray, text: string): FoundDate | null {

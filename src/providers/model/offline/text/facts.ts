@@ -4,14 +4,28 @@
  */
 import { readTokens } from '../prompt-tokens.ts';
 import { sentencesOf } from '../sentences.ts';
-import { type FoundDate, findDates, findDeadline, withYear } from './dates.ts';
+import { contradictionsIn } from './contradictions.ts';
+import { dated, dayOf, deadlines, ownDate, relativeTo } from './date-facts.ts';
+import { type FoundDate, findDates } from './dates.ts';
 import { add, addOnce, maxEach } from './fact-list.ts';
 import { figuresIn } from './figures-in-text.ts';
 import { type LogFacts, readLog } from './log-facts.ts';
 import { announces, type Message, readMessages, senderName, writerOf } from './messages.ts';
-import { namesAndQuotes, people } from './people-facts.ts';
-import { relativeDate } from './relative-dates.ts';
-import { type Action, actionOf, agreedAction, clauseAction, dueAction, listedAction, presentAction, statementOf } from './statements.ts';
+import { type Passage, passagesOf, withSubject } from './passages.ts';
+import { namesAndQuotes, people, presentIn } from './people-facts.ts';
+import { Durations } from './questions/durations.ts';
+import {
+  type Action,
+  actionOf,
+  agreedAction,
+  clauseAction,
+  dueAction,
+  listedAction,
+  namedAction,
+  presentAction,
+  statementOf,
+  unownedAction,
+} from './statements.ts';
 import { kindOf, type Section, sectionOf, type TextKind } from './text-kind.ts';
 import { readUnits, type Unit } from './units.ts';
 
@@ -25,6 +39,8 @@ export type TextFacts = {
   /** The text's own date and its line. */
   date: DateFact | null;
   people: Quote[];
+  /** The people on the list of those present, where it has no guests. */
+  present: { count: number; line: number } | null;
   absent: Quote[];
   /** Capitalised names of an English text that are not known people. */
   otherNames: Quote[];
@@ -47,6 +63,8 @@ export type TextFacts = {
   figures: FigureFact[];
   addresses: Quote[];
   urls: Quote[];
+  /** Statements that do not fit together, or not with the figures they rest on. */
+  contradictions: Quote[];
   log: LogFacts | null;
 };
 
@@ -61,6 +79,7 @@ export function readFacts(text: string): TextFacts {
     headings: units.filter((unit) => unit.kind === 'heading').slice(0, maxEach),
     date: null,
     people: [],
+    present: presentIn(units),
     absent: [],
     otherNames: [],
     spoken: [],
@@ -82,20 +101,34 @@ export function readFacts(text: string): TextFacts {
     figures: [],
     addresses: [],
     urls: [],
+    contradictions: [],
     log,
   };
   if (kind !== 'log') collect(facts, units);
-  if (kind === 'prose' || kind === 'minutes' || kind === 'timeline' || kind === 'contract' || kind === 'e-mail')
+  if (kind === 'prose' || kind === 'minutes' || kind === 'timeline' || kind === 'incident' || kind === 'contract' || kind === 'e-mail')
     namesAndQuotes(facts, units, text);
   if (kind !== 'log') entries(facts, units);
   for (const unit of units.slice(0, 20_000)) contacts(facts, unit);
+  if (kind !== 'log') relate(facts, passagesOf(units));
   return facts;
+}
+
+/** What needs several sentences: contradictions, and statements whose subject stands in the sentence before. */
+function relate(facts: TextFacts, passages: readonly Passage[]): void {
+  const placed = new Map(passages.map((passage) => [`${passage.line} ${passage.text}`, passage]));
+  const complete = (quote: Quote): Quote => {
+    const passage = placed.get(`${quote.line} ${quote.text}`);
+    return passage === undefined ? quote : withSubject(passage);
+  };
+  facts.decisions = facts.decisions.map(complete);
+  facts.undecided = facts.undecided.map(complete);
+  const year = facts.date?.iso?.slice(0, 4) ?? null;
+  facts.contradictions = [...contradictionsIn(facts, passages), ...new Durations(passages, year).contradiction(passages)].slice(0, maxEach);
 }
 
 function collect(facts: TextFacts, units: readonly Unit[]): void {
   facts.date = facts.kind === 'changelog' || facts.kind === 'documentation' ? null : ownDate(units);
-  const year = facts.date?.iso === null || facts.date === null ? null : Number(facts.date.iso.slice(0, 4));
-  const note = facts.date === null ? '' : `year taken from line ${facts.date.line}`;
+  const own = facts.date?.iso ?? null;
   const seen = new Set<string>();
   let previous: Unit | null = null;
   let me: string | null = null;
@@ -114,7 +147,7 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
     // A mail quotes an earlier one; each text is counted once.
     const repeated = seen.has(unit.text);
     seen.add(unit.text);
-    dated(facts, unit, year, note);
+    dated(facts, unit);
     if (!repeated) deadlines(facts, unit);
     if (repeated) continue;
     for (const written of figuresIn(unit.text)) add(facts.figures, { written, text: unit.text, line: unit.line });
@@ -128,8 +161,7 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
       const counted = action.due === null ? null : relativeTo(facts, action.due, action.line);
       return { ...action, iso: counted?.iso ?? null, note: counted?.note ?? '' };
     }
-    const iso = withYear(action.date, year);
-    return { ...action, iso, note: action.date.iso !== null ? '' : iso !== null ? note : action.date.note };
+    return { ...action, ...dayOf(action.date, facts, own !== null && !action.done) };
   });
   const names = new Map<string, Quote>();
   for (const person of facts.people) if (!names.has(person.text.toLowerCase())) names.set(person.text.toLowerCase(), person);
@@ -197,7 +229,10 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
     const found =
       actionOf(sentence, line, me, to) ??
       clauseAction(sentence, line, knownNames(facts)) ??
-      (facts.kind === 'minutes' || facts.kind === 'timeline' ? dueAction(sentence, line, knownNames(facts)) : null);
+      (facts.kind === 'minutes' || facts.kind === 'timeline' ? dueAction(sentence, line, knownNames(facts)) : null) ??
+      (facts.kind === 'minutes' || facts.kind === 'timeline' || facts.kind === 'incident'
+        ? (namedAction(sentence, line) ?? unownedAction(sentence, line))
+        : null);
     if (found !== null) add(facts.actions, { ...found, done: unit.checked, iso: null, note: '' });
   }
 }
@@ -246,86 +281,6 @@ function speakersOf(units: readonly Unit[]): TextFacts['speakers'] {
     speakers.set(key, known);
   }
   return [...speakers.values()].slice(0, maxEach);
-}
-
-/** A date beside such words is not the date of the text. */
-const about =
-  /(?<![\p{L}])(?:starts?|starting|begins?|beginning|valid|until|effective|due|deadline|ends?|expires?|ab|gültig|läuft|beginnt|endet|bis|frist|start|\p{L}{0,15}beginn|soll|sollen|wird|will|planned|geplant)(?![\p{L}])/iu;
-
-/** "Draft of 26 March 2025": what follows is the date of the text. */
-const versionOf = /(?<![\p{L}])(?:draft|version|revision|status|entwurf|fassung|stand)(?: of| from| as of| dated| vom)?:? $/iu;
-const eventChars = 60;
-const gatheringWords = /minutes|meeting|session|report|letter|protokoll|sitzung|versammlung|bericht|treffen/i;
-
-/** A sentence that tells what happened on a day: "On 3 May customers could not pay in the shop." */
-function tellsEvent({ kind, text }: Unit): boolean {
-  return kind === 'sentence' && text.length > eventChars && /^(?:on|am) /i.test(text) && !gatheringWords.test(text);
-}
-
-/** The date at the top of a text: of its version, of a field, of a heading, or of one of its first lines. */
-function ownDate(units: readonly Unit[]): DateFact | null {
-  const head = units.slice(0, 12);
-  for (const { text, line } of head) {
-    const date = findDates(text).find(({ iso, index }) => iso !== null && versionOf.test(text.slice(Math.max(0, index - 30), index)));
-    if (date !== undefined && line <= 6) return { ...date, text, line };
-  }
-  const ordered = [
-    ...head.filter(({ kind, key }) => kind === 'field' && /^(?:date|datum|sent|gesendet)$/i.test(key)),
-    ...head.filter((unit) => {
-      const { kind, text } = unit;
-      return kind !== 'field' && kind !== 'speech' && text.length <= 120 && !about.test(text) && !tellsEvent(unit);
-    }),
-    ...head.filter(
-      ({ kind, key, text }) =>
-        kind === 'field' &&
-        /^(?:time|when|meeting|zeit|wann|subject|betreff|sitzung|stand|as of|published|veröffentlicht|erstellt|created|updated|issued)/i.test(
-          key,
-        ) &&
-        !about.test(text),
-    ),
-  ];
-  for (const { text, line, key } of ordered) {
-    if (/next meeting|nächste/i.test(text.slice(0, 60)) || (key === '' && line > 6)) continue;
-    const date = findDates(text).find(({ iso }) => iso !== null);
-    if (date !== undefined) return { ...date, text, line };
-  }
-  return null;
-}
-
-function dated(facts: TextFacts, unit: Unit, year: number | null, note: string): void {
-  for (const date of findDates(unit.kind === 'field' ? `${unit.key}: ${unit.text}` : unit.text)) {
-    const iso = withYear(date, year);
-    add(facts.dates, {
-      written: date.written,
-      iso,
-      note: date.iso !== null ? '' : iso !== null ? note : date.note,
-      text: unit.kind === 'field' ? `${unit.key}: ${unit.text}` : unit.text,
-      line: unit.line,
-    });
-  }
-}
-
-/** The date of "Friday" in a text with a known date: for a mail its own, otherwise the text's. */
-function relativeTo({ kind, date, messages }: TextFacts, written: string, line: number): ReturnType<typeof relativeDate> {
-  if (kind !== 'minutes' && kind !== 'timeline' && kind !== 'e-mail' && kind !== 'transcript') return null;
-  const message = messages.findLast((each) => each.line <= line && each.iso !== null);
-  if (message !== undefined && message.iso !== null) return relativeDate(written, message.iso, `${message.iso}, the day of the message`);
-  return date === null || date.iso === null ? null : relativeDate(written, date.iso, `${date.iso}, line ${date.line}`);
-}
-
-/** "by next Tuesday" among the dates, if the day can be determined. */
-function deadlines(facts: TextFacts, unit: Unit): void {
-  const due = unit.kind === 'field' && sectionOf(unit.key) === '' ? null : findDeadline(unit.text);
-  if (due === null || due.date !== null) return;
-  const at = unit.text.indexOf(due.written);
-  if (
-    !/(?:by|before|until|till|latest|bis|spätestens|no later than)(?: (?:the|zum|den|dem|am|next|on))?:? $/i.test(
-      unit.text.slice(Math.max(0, at - 24), at),
-    )
-  )
-    return;
-  const day = relativeTo(facts, due.written, unit.line);
-  if (day !== null) add(facts.dates, { written: due.written, iso: day.iso, note: day.note, text: unit.text, line: unit.line });
 }
 
 /** List entries that no other part of the report shows. */

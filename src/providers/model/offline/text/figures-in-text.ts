@@ -10,16 +10,20 @@ const figurePattern = new RegExp(
 
 /** In the order of the text, as written; without dates, times, versions and list numbers. Reads the first 4,000 characters. */
 export function figuresIn(text: string): string[] {
+  return figuresWithPlaces(text).map(({ written }) => written);
+}
+
+export function figuresWithPlaces(text: string): { written: string; index: number }[] {
   const read = text.slice(0, 4000);
   const dates = findDates(read);
   return [...read.matchAll(figurePattern)].flatMap(({ 0: match, index }) => {
     const written = match.trim();
     const inDate = dates.some(({ index: from, written: date }) => index < from + date.length && index + written.length > from);
     if (inDate || namedLeads.test(read.slice(Math.max(0, index - 14), index))) return [];
-    if (!/^\d+$/.test(written)) return [written];
+    if (!/^\d+$/.test(written)) return [{ written, index }];
     const isYear = written.length === 4 && /^(?:19|20)/.test(written);
     const after = read.slice(index + written.length, index + written.length + 5);
-    return isYear || /^ ?(?:am|pm|uhr|st|nd|rd|th)\b|^\)|^:\d/i.test(after) ? [] : [written];
+    return isYear || /^ ?(?:am|pm|uhr|st|nd|rd|th)\b|^\)|^:\d/i.test(after) ? [] : [{ written, index }];
   });
 }
 

@@ -39,6 +39,31 @@ function attendance(text: string): { present: string; missing: string } {
     : { present: read.slice(0, found.index), missing: read.slice(found.index + found[0].length) };
 }
 
+const uncounted =
+  /(?<![\p{L}])(?:guests?|observers?|without (?:a )?vote|non-voting|advisors?|visitors?|Gäste|Gast|ohne Stimmrecht|beratend)(?![\p{L}])/iu;
+const inFigures =
+  /^(\d{1,5}) (?:of (?:the )?\d{1,5} )?(?:voting |eligible |active |stimmberechtigte )?(?:members|people|persons|delegates|shareholders|owners|Mitglieder|Personen|Delegierte)(?![\p{L}])/iu;
+
+/** How many people the text names as present, all of whom may vote; null where it does not say so or names guests among them. */
+export function presentIn(units: readonly Unit[]): TextFacts['present'] {
+  const named = units.filter(
+    ({ kind, key }) =>
+      kind === 'field' && /^(?:present|attendees|attending|participants|in attendance|anwesend|teilnehme\p{L}{0,6})$/iu.test(key),
+  );
+  const [list] = named;
+  if (list === undefined || named.length > 1 || uncounted.test(list.text)) return null;
+  const { present } = attendance(list.text);
+  const figure = inFigures.exec(present)?.[1];
+  const count = figure === undefined ? listedPeople(present).length : Number(figure);
+  // A chair or a minute taker in a line of their own may not be on the list.
+  const others = units.filter(
+    ({ kind, key }) =>
+      kind === 'field' && /^(?:chair|minutes|minute taker|note taker|leitung|vorsitz|moderation|protokoll\p{L}{0,5})$/iu.test(key),
+  );
+  const isListed = others.every(({ text }) => listedPeople(text).every((name) => present.includes(name)));
+  return count === 0 || (figure === undefined && !isListed) ? null : { count, line: list.line };
+}
+
 const saying =
   /(?<![\p{L}])(?:said|says|told|asked|added|called|replied|nannte|explained|wrote|warned|announced|sagte|sagt|erklärte|so|betonte|teilte)(?![\p{L}])/iu;
 

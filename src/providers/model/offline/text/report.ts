@@ -1,8 +1,8 @@
 /** The report on a text: its facts as tables, each with its line number, so that a reader can look it up. */
 import { countOf, exact, markdownTable, round, safe } from '../figure.ts';
 import type { TextSummary } from '../summary.ts';
-import { contradictionsIn } from './contradictions.ts';
 import type { TextFacts, TextKind } from './facts.ts';
+import { actionHead, actionRows } from './questions/open-points.ts';
 
 const maxRows = 40;
 const maxQuoteChars = 400;
@@ -13,6 +13,7 @@ const kinds: Record<TextKind, string> = {
   transcript: 'a transcript',
   minutes: 'minutes or notes of a meeting',
   timeline: 'a timeline: entries with their times',
+  incident: 'a report on an incident',
   changelog: 'a list of changes',
   documentation: 'documentation',
   contract: 'a contract or agreement',
@@ -20,11 +21,15 @@ const kinds: Record<TextKind, string> = {
   empty: 'an empty file',
 };
 
-/** Parts of a Markdown report on one text, most important first, with headings of the third level. */
-export function textParts(facts: TextFacts): string[] {
+/**
+ * Parts of a Markdown report on one text, most important first, with headings of the third level.
+ *
+ * @param shown headings whose facts an answer shows already
+ */
+export function textParts(facts: TextFacts, shown: ReadonlySet<string>): string[] {
   const parts: string[] = [];
   const table = (title: string, head: string[], rows: string[][], more = '') => {
-    if (rows.length === 0) return;
+    if (rows.length === 0 || shown.has(title)) return;
     const rest = rows.length > maxRows ? `\n\n${countOf(rows.length - maxRows, 'more row')} left out.` : '';
     parts.push(`### ${title}`, markdownTable(head, rows.slice(0, maxRows)) + rest + (more === '' ? '' : `\n\n${more}`));
   };
@@ -50,25 +55,14 @@ export function textParts(facts: TextFacts): string[] {
   const releases = facts.kind === 'changelog' ? facts.headings.filter(({ text }) => isRelease(text)) : [];
   quotes(countOf(releases.length, 'release'), releases);
   quotes('Decisions', facts.decisions);
-  table(
-    'Actions',
-    ['Who', 'What, as written', 'By when', 'Date', 'Done', 'Line'],
-    facts.actions.map(({ who, what, due, iso, note, done, line }) => [
-      who === null ? 'nobody named' : safe(who),
-      quote(what),
-      due === null ? 'not said' : safe(due),
-      [iso ?? '', note === '' ? '' : `(${note})`].filter((part) => part !== '').join(' '),
-      done ? 'ticked' : '',
-      exact(line),
-    ]),
-  );
+  table('Actions', actionHead, actionRows(facts.actions));
   const { unowned, undated } = openActions(facts);
   quotes('Actions for which nobody is named', unowned);
   quotes('Actions without a deadline', undated);
   table(
     'What does not fit together',
     ['Found', 'Line'],
-    contradictionsIn(facts).map(({ text, line }) => [safe(text), exact(line)]),
+    facts.contradictions.map(({ text, line }) => [safe(text), exact(line)]),
   );
   quotes('Put off or not decided', facts.undecided);
   quotes('Objections and abstentions', facts.objections);
@@ -108,11 +102,7 @@ export function textParts(facts: TextFacts): string[] {
       exact(line),
     ]),
   );
-  table(
-    'Figures',
-    ['As written', 'Where', 'Line'],
-    facts.figures.map(({ written, text, line }) => [safe(written), quote(text), exact(line)]),
-  );
+  table('Figures', ['As written', 'Where', 'Line'], figuresBySentence(facts));
   quotes('E-mail addresses', facts.addresses);
   quotes('Web addresses', facts.urls);
   table(
@@ -122,6 +112,16 @@ export function textParts(facts: TextFacts): string[] {
   );
   quotes('Headings', facts.kind === 'prose' && facts.headings.length < 2 ? [] : facts.headings);
   return parts;
+}
+
+/** The figures of a sentence in one row, so that the sentence is quoted once. */
+function figuresBySentence({ figures }: TextFacts): string[][] {
+  const sentences = Map.groupBy(figures, ({ text, line }) => `${line} ${text}`);
+  return [...sentences.values()].map((each) => [
+    each.map(({ written }) => safe(written)).join('; '),
+    quote(each[0]!.text),
+    exact(each[0]!.line),
+  ]);
 }
 
 function isRelease(heading: string): boolean {
@@ -201,8 +201,11 @@ function logParts({ log }: TextFacts): string[] {
   return parts;
 }
 
-/** The main facts for the closing words. */
-export function textClosing(name: string, facts: TextFacts, summary: TextSummary): string[] {
+/** Headings of the report by the titles of the closing words, where they differ. */
+const closing: Record<string, string> = { 'Not decided': 'Put off or not decided' };
+
+/** The main facts for the closing words; without those that an answer shows. */
+export function textClosing(name: string, facts: TextFacts, summary: TextSummary, shown: ReadonlySet<string>): string[] {
   const lines: string[] = [];
   if (facts.kind === 'empty') return [emptyText(name)];
   if (facts.log !== null) {
@@ -215,7 +218,7 @@ export function textClosing(name: string, facts: TextFacts, summary: TextSummary
   }
   lines.push(`${name}: ${summary.sentences.slice(0, 3).join(' ')}`);
   const list = (title: string, entries: string[]) => {
-    if (entries.length > 0)
+    if (entries.length > 0 && !shown.has(closing[title] ?? title))
       lines.push(`${title}: ${entries.slice(0, 8).join(' | ')}${entries.length > 8 ? ` | and ${entries.length - 8} more` : ''}`);
   };
   list(

@@ -183,6 +183,39 @@ export function listedAction(item: string, line: number, done: boolean, known: R
   return { ...action(who, item, line), done };
 }
 
+const somebody =
+  /(?<![\p{L}])(?:someone|somebody|one of us|jemand) (?:still )?(?:has to|must|should|needs to|will have to|ought to|muss|soll|sollte)(?![\p{L}])/iu;
+/** "An expert is to look at it": a person who is not named. */
+const unnamed =
+  /^(?:An?|Ein|Eine) \p{L}{3,20}(?: \p{L}{3,20})? (?:is to|has to|must|should|soll|muss) (?!be |cost|stay|remain|last|have |not |nicht )/u;
+const tasks =
+  'obtained|ordered|bought|checked|examined|inspected|repaired|organi[sz]ed|invited|written|sent|prepared|cleaned|renewed|replaced|updated|booked|contacted|informed|clarified|drawn up|hired|painted|collected|fixed|arranged|revised|reviewed|translated|printed|drafted|tested|asked|requested|commissioned|compared|installed|removed|measured';
+const passive = new RegExp(
+  `(?<![\\p{L}])(?:must|should|has to|have to|needs? to|is to|are to|ought to) (?:still |also |now )?be (?:${tasks})(?![\\p{L}])`,
+  'iu',
+);
+const passiveGerman =
+  /(?<![\p{L}])(?:muss|müssen|soll|sollen|sollte|sollten)(?![\p{L}])[^.;!?]{0,120} (?!beschlossen|entschieden|genehmigt|besprochen|vertagt)(?:\p{L}{0,12}ge\p{L}{2,14}|be\p{L}{3,14}|\p{L}{3,14}iert|erneuert|ersetzt|verschickt) werden(?![\p{L}])/iu;
+const conditional = /^(?:if|unless|when|once|falls|wenn|sobald)(?![\p{L}])/iu;
+
+const willDo =
+  /^(?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?) (?:will|wird) (?:ask|inform|send|get|talk|call|check|write|order|book|prepare|organi[sz]e|contact|find|buy|sign|draft|arrange|invite|collect|obtain|compare|speak|clarify|update|report|bring|draw|hire|install|repair|clean|paint|measure|translate|print|present|propose|revise|review|submit|apply)(?![\p{L}])/u;
+
+/** "Ingo will ask three roofers by 15 December": a name that is known from nowhere else, what only a person does, and a deadline. */
+export function namedAction(sentence: string, line: number): Action | null {
+  const who = willDo.exec(sentence.slice(0, 200))?.groups?.who;
+  if (who === undefined || !isNameLike(who)) return null;
+  const found = action(who, sentence, line);
+  return found.due === null ? null : found;
+}
+
+/** An action for which the text names nobody: "Someone has to order the tent", "offers should be obtained". */
+export function unownedAction(sentence: string, line: number): Action | null {
+  const read = sentence.slice(0, 600);
+  if (conditional.test(read) || leadingPerson(read, new Set()) !== null) return null;
+  return somebody.test(read) || unnamed.test(read) || passive.test(read) || passiveGerman.test(read) ? action(null, sentence, line) : null;
+}
+
 const ownerInside =
   /[,;:] (?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?)(?:,| (?!(?:is|was|has|stays|remains|gets|ends|starts) )\p{Ll}{2,20}s )[^,;:]{0,200}(?<![\p{L}])(?:by|no later than) /u;
 
@@ -201,6 +234,7 @@ export function agreedAction(item: string, line: number, known: ReadonlySet<stri
 }
 
 const ownerForms: readonly RegExp[] = [
+  /, (?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?), (?:by|until|due|before|no later|bis|spätestens|\d)/u,
   /(?:owner|assignee|assigned to|responsible|resp\.?|lead|who|verantwortlich|zuständig|wer)(?: is)?[:=]? ?(?<who>@?\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}(?:(?:, | and | & | und )\p{Lu}[\p{L}'’-]{0,30}){0,3})/u,
   /^\*{0,2}\[?@?(?<who>\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}(?:(?:, | and | & |\/| \+ | und )\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}){0,3})\]?\*{0,2} ?(?::|–|—|->|→| - )\*{0,2} ?/u,
   /@(?<who>[\p{L}][\p{L}\p{N}._-]{1,30})/u,

@@ -7,6 +7,7 @@ export type TextKind =
   | 'transcript'
   | 'minutes'
   | 'timeline'
+  | 'incident'
   | 'changelog'
   | 'documentation'
   | 'contract'
@@ -18,7 +19,10 @@ export type Section = 'decisions' | 'actions' | 'past' | 'questions' | 'people' 
 const sections: readonly (readonly [RegExp, Section])[] = [
   [/(?:last|previous|prior) (?:meeting|actions?|minutes)|matters arising|completed|^done$|erledigt|letzten? sitzung/i, 'past'],
   [/decision|decided|resolution|^agreed|beschl[uü]ss|entscheidung/i, 'decisions'],
-  [/action|to-?do|to do|next steps|^tasks|follow.?ups?|assignments|aufgabe|maßnahme|nächste schritte/i, 'actions'],
+  [
+    /^(?:\p{L}{2,14} )?measures$|action|to-?do|to do|next steps|^tasks|follow.?ups?|assignments|aufgabe|maßnahme|nächste schritte/iu,
+    'actions',
+  ],
   [/open (?:question|issue|point|item)|^questions?$|unresolved|parking lot|offene? (?:frage|punkt)|^offen$|^frage/i, 'questions'],
   [/apolog|absent|regrets|entschuldigt|abwesend/i, 'absent'],
   [/attend|present$|participants|teilnehm|anwesend/i, 'people'],
@@ -47,6 +51,7 @@ export function kindOf(units: readonly Unit[], text: string): TextKind {
     /changelog|release|added|fixed|changed/i.test(text.slice(0, 4000))
   )
     return 'changelog';
+  if (isIncident(text)) return 'incident';
   const named = headings.map(sectionOf).filter((section) => section !== '' && section !== 'risks').length;
   const keyed = [...fields].filter((key) =>
     [
@@ -99,6 +104,17 @@ export function kindOf(units: readonly Unit[], text: string): TextKind {
   )
     return 'documentation';
   return spoken >= 3 ? 'transcript' : 'prose';
+}
+
+/** A report on an outage or an accident: so named at its top, with several clock times. */
+function isIncident(text: string): boolean {
+  const times = text.slice(0, 20_000).match(/(?<![\p{N}:.,])\d{1,2}:\d{2}(?![:\p{N}])/gu) ?? [];
+  const isMeeting = /(?<![\p{L}])(?:minutes of|meeting|protokoll|sitzung)(?![\p{L}])/iu.test(text.slice(0, 300));
+  return (
+    times.length >= 4 &&
+    !isMeeting &&
+    /(?<![\p{L}])(?:incident|outage|post-?mortem|disruption|störung|ausfall|vorfall)/iu.test(text.slice(0, 300))
+  );
 }
 
 /** Whether three lines in ten or more begin with a time of the day: "**09:31** The alarm rings". */

@@ -253,6 +253,7 @@ function headingOf(words: string, lines: readonly string[], i: number): string |
     !/[.;:!?,]$/.test(words) &&
     words.split(' ').length <= 7 &&
     !/^\d{1,3}[.)] /.test(next || afterNext) &&
+    !/^\d{1,3}[.)] /.test(before) &&
     (next !== '' || afterNext !== '')
   )
     return clean(words.slice(numbered[0].length));

@@ -1,0 +1,47 @@
+/** The sentences of a text in their order, with line and heading; the reading unit of rules that relate sentences to each other. */
+import { sentencesOf } from '../sentences.ts';
+import type { Unit } from './units.ts';
+
+export type Passage = {
+  text: string;
+  line: number;
+  /** The nearest heading above; empty if there is none. */
+  section: string;
+  /** The position in the text. */
+  at: number;
+  before: Passage | null;
+  kind: 'sentence' | 'item' | 'field';
+};
+
+const maxPassages = 5_000;
+const maxChars = 2_000;
+
+export function passagesOf(units: readonly Unit[]): Passage[] {
+  const passages: Passage[] = [];
+  for (const { kind, text, key, line, section } of units) {
+    if (kind === 'heading' || kind === 'code' || kind === 'row') continue;
+    const read = text.slice(0, 20_000);
+    const sentences = kind === 'sentence' ? [read] : sentencesOf(read);
+    for (const [i, sentence] of sentences.entries()) {
+      if (passages.length === maxPassages) return passages;
+      passages.push({
+        text: (kind === 'field' && i === 0 ? `${key}: ${sentence}` : sentence).slice(0, maxChars),
+        line,
+        section,
+        at: passages.length,
+        before: passages.at(-1) ?? null,
+        kind: kind === 'item' ? 'item' : kind === 'field' ? 'field' : 'sentence',
+      });
+    }
+  }
+  return passages;
+}
+
+const pronoun =
+  /^(?:It(?! (?:was|is|has been) (?:unanimously )?(?:agreed|decided|resolved))|This|That|These|They|Those|He|She|There|Both|Das|Dies|Es|Er|Sie|Diese[rs]?|Dadurch|Damit|Budget|Cost|Kosten|(?:No (?:decision|agreement|conclusion)|Not decided|Postponed|Deferred|Keine Entscheidung|Vertagt)(?=[.;,:]))(?![\p{L}])/u;
+
+/** The passage; with the one before it if it begins with a word that refers to that one, such as "It" or "No decision". */
+export function withSubject({ text, line, section, before }: Passage): { text: string; line: number } {
+  const refers = before !== null && before.section === section && before.kind === 'sentence' && line - before.line <= 1;
+  return refers && pronoun.test(text) ? { text: `${before.text} ${text}`, line: before.line } : { text, line };
+}

@@ -1,0 +1,126 @@
+/** Answers each clause of a task on a text by the rule for its topic; a clause without a rule is left to the caller. */
+import { exact, markdownTable, safe } from '../../figure.ts';
+import { clausesIn } from '../../questions.ts';
+import type { Answer, TextMaterial } from '../../report.ts';
+import { checkedByRules } from '../contradictions.ts';
+import type { Quote, TextFacts } from '../facts.ts';
+import { type Passage, passagesOf } from '../passages.ts';
+import { readUnits } from '../units.ts';
+import { Durations } from './durations.ts';
+import { lossOf } from './losses.ts';
+import { actionsOf, decisionsOf, openOf, unassignedOf } from './open-points.ts';
+import { causeOf, ruledOut, whyLate } from './reasons.ts';
+import { shortfall } from './shortfall.ts';
+import { figuresOnlyInSummary, hasSummary } from './summary-check.ts';
+import type { Told } from './told.ts';
+
+type Subject = { facts: TextFacts; passages: readonly Passage[]; durations: Durations };
+/** `when`: patterns that a clause must all match; `unless`: one that it must not match. Null: the rule does not apply to this text. */
+type Rule = { when: readonly RegExp[]; unless?: RegExp; answer: (clause: string, subject: Subject) => Told | null };
+
+const why = /(?<![\p{L}])(?:why|causes?|caused|reasons?|warum|weshalb|wieso|Ursachen?|Grund|Gründe)(?![\p{L}])/iu;
+const counting = /(?<![\p{L}])(?:how many|how often|number of|count|wie viele|wie oft)(?![\p{L}])/iu;
+const rules: readonly Rule[] = [
+  {
+    when: [/(?<![\p{L}])(?:how long|how much time|how many (?:minutes|hours)|wie lange?|wie viel Zeit)(?![\p{L}])/iu],
+    answer: (clause, { durations }) => (durations.isTimeline ? durations.answer(clause) : null),
+  },
+  {
+    when: [/(?<![\p{L}])(?:ruled out|excluded|eliminated|not the cause|ausgeschlossen)(?![\p{L}])/iu],
+    answer: (_, { passages }) => ruledOut(passages),
+  },
+  {
+    when: [why, /(?<![\p{L}])(?:late|later|long|notic\p{L}{1,3}|detect\p{L}{0,4}|discover\p{L}{0,3}|unnoticed|spät|bemerkt)(?![\p{L}])/iu],
+    answer: (_, { passages }) => whyLate(passages),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:measures?|actions?|tasks?|to-?dos|points?|items?|Maßnahmen?|Aufgaben?)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:(?:no|without|missing|lacks?|lacking|has neither|have neither) (?:an? |the )?(?:\p{L}{1,12} )?(?:owner|person|responsib\p{L}{2,5}|date|deadline|name|assignee)|unassigned|nobody|not assigned|ohne \p{L}{4,20}|kein\p{L}{0,2} (?:Verantwortlich\p{L}{1,2}|Frist|Termin))(?![\p{L}])/iu,
+    ],
+    answer: (_, { facts, passages }) => unassignedOf(facts, passages),
+  },
+  { when: [why], answer: (clause, { passages }) => causeOf(clause, passages) },
+  {
+    when: [
+      /(?<![\p{L}])(?:check|verify|whether|does|do|is|are|prüf\p{L}{0,3}|ob|stimm\p{L}{1,3}|any|where)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:right|correct|correctly|add up|adds up|agrees?|consistent|consistently|plausible|fits?(?: together)?|match(?:es)?|mistakes?|errors?|wrong|contradict\p{L}{0,6}|inconsisten\p{L}{1,5}|stimmt|stimmen|richtig|Fehler|widersprech\p{L}{1,3}|Widersprüche?)(?![\p{L}])/iu,
+    ],
+    answer: (_, subject) => checked(subject),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:revenue|turnover|sales|income|money|business|Umsatz|Einnahmen|Geld)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:lost|lose|loss|losses|missed|verloren|Verlust|entgangen)(?![\p{L}])/iu,
+    ],
+    answer: (_, { passages }) => lossOf(passages),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:missing|short|shortfall|lack\p{L}{0,3}|still need(?:ed)?|gap|fehlt|fehlen|Lücke)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:how much|money|funding|wie ?viel|Geld)(?![\p{L}])/iu,
+    ],
+    answer: (clause, { passages }) => shortfall(clause, passages),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:who (?:does|has to|must|needs to|will|is to|should|takes|is responsible)|(?:have|has|need|needs) to do|action (?:items?|points?)|actions|to-?dos?|tasks|wer (?:macht|muss|soll|übernimmt)|Aufgaben)(?![\p{L}])/iu,
+    ],
+    unless: counting,
+    answer: (_, { facts }) => actionsOf(facts),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:still open|(?:left|remains?|stays?|stayed|remained) open|open (?:points?|questions?|issues?|items?|matters?)|undecided|not (?:yet )?decided|unresolved|outstanding|postponed|put off|offen|offene Punkte|vertagt|ungeklärt)(?![\p{L}])/iu,
+    ],
+    unless: counting,
+    answer: (_, { facts, passages }) => openOf(facts, passages),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:decided|decisions?|agreed|resolved|resolutions?|approved|beschlossen|Beschlüsse|entschieden|Entscheidungen?)(?![\p{L}])/iu,
+    ],
+    unless: counting,
+    answer: (_, { facts }) => decisionsOf(facts),
+  },
+];
+const maxClauses = 16;
+
+/** The answers, and the clauses that no rule answers. */
+export function answerClauses(task: string, { name, facts, text }: TextMaterial, several: boolean): { answers: Answer[]; rest: string[] } {
+  const clauses = clausesIn(task);
+  if (facts.log !== null || facts.kind === 'empty') return { answers: [], rest: clauses };
+  const passages = passagesOf(readUnits(text));
+  const durations = new Durations(passages, facts.date?.iso?.slice(0, 4) ?? null);
+  const answers: Answer[] = [];
+  const rest: string[] = [];
+  for (const clause of clauses) {
+    const rule =
+      answers.length < maxClauses
+        ? rules.find(({ when, unless }) => when.every((pattern) => pattern.test(clause)) && unless?.test(clause) !== true)
+        : undefined;
+    const told = rule?.answer(clause, { facts, passages, durations }) ?? null;
+    if (told === null) rest.push(clause);
+    else answers.push({ question: `${clause.replace(/[.?!]$/, '')}${several ? ` (${name})` : ''}`, ...told });
+  }
+  return { answers, rest };
+}
+
+/** What does not fit together, and what the rules check. */
+function checked({ facts, passages }: Subject): Told {
+  const found: Quote[] = [...facts.contradictions, ...figuresOnlyInSummary(passages)];
+  const scope = `The rules check ${checkedByRules}${hasSummary(passages) ? ', and the figures of the summary' : ''}; nothing else`;
+  if (found.length === 0) return { short: `nothing wrong was found. ${scope}`, lines: [`Nothing wrong was found. ${scope}.`] };
+  return {
+    short: found.map(({ text }) => text.replace(/\.$/, '')).join(' | '),
+    lines: [
+      markdownTable(
+        ['Found', 'Line'],
+        found.map(({ text, line }) => [safe(text), exact(line)]),
+      ),
+      '',
+      `${scope}.`,
+    ],
+    sections: ['What does not fit together'],
+  };
+}

@@ -1,0 +1,54 @@
+/** The lines with the most words in common with a question that no rule answers; they are not claimed to be its answer. */
+import { exact, markdownTable, safe } from '../../figure.ts';
+import type { Answer, TextMaterial } from '../../report.ts';
+import { findDates } from '../dates.ts';
+import { stemsInCommon, stemsOf } from '../stem.ts';
+import { readUnits } from '../units.ts';
+
+const asking = /^(?:who|whom|when|where|what|which|why|how|whose|whether|wer|wen|wann|wo|was|welche[rsnm]?|warum|wie|ob)(?![\p{L}])/iu;
+const isQuestion = /\?$/;
+/** "When was he on site?": the words of the clause before say who is meant. */
+const pronoun = /(?<![\p{L}])(?:he|she|it|they|him|her|them|er|sie|es|ihn|ihm)(?![\p{L}])/iu;
+const whenAsked = /^(?:when|at what time|since when|until when|wann|bis wann|seit wann)(?![\p{L}])/iu;
+const clock = /(?<![\p{N}:])\d{1,2}:\d{2}(?![:\p{N}])/u;
+const maxLines = 3;
+const maxQuestions = 4;
+
+export function nearestLines(task: string, clauses: readonly string[], texts: readonly TextMaterial[]): Answer[] {
+  const questions = clauses.filter((clause) => asking.test(clause) || isQuestion.test(clause)).slice(0, maxQuestions);
+  if (questions.length === 0) return [];
+  const lines = texts.flatMap(({ name, text }) =>
+    readUnits(text)
+      .filter(({ kind }) => kind !== 'heading')
+      .map(({ key, text: words, line, section }) => ({ text: key === '' ? words : `${key}: ${words}`, line, section, name })),
+  );
+  return questions.flatMap((question): Answer[] => {
+    const before = pronoun.test(question) ? task.slice(0, Math.max(0, task.indexOf(question.slice(1)))).slice(-200) : '';
+    const wanted = stemsOf(question);
+    const context = stemsOf(before);
+    if (wanted.size === 0) return [];
+    const timed = whenAsked.test(question) ? lines.filter(({ text }) => clock.test(text) || findDates(text).length > 0) : lines;
+    const best = timed
+      .map((line) => ({ ...line, common: stemsInCommon(`${line.section} ${line.text}`, wanted) }))
+      .filter(({ common }) => common > 0)
+      .map((line) => ({ ...line, common: line.common + stemsInCommon(line.text, context) / 2 }))
+      .toSorted((a, b) => b.common - a.common || a.line - b.line)
+      .slice(0, maxLines);
+    const none = 'No sentence shares a word with this question';
+    if (best.length === 0) return [{ question, short: none.toLowerCase(), lines: [`${none}.`] }];
+    return [
+      {
+        question,
+        short: `nearest by its words: ${best.map(({ text }) => `"${text.slice(0, 200)}"`).join(' ')}`,
+        lines: [
+          'No rule of the offline model answers this question; these lines share most words with it:',
+          '',
+          markdownTable(
+            ['As written', 'File', 'Line'],
+            best.map(({ text, name, line }) => [safe(text), safe(name), exact(line)]),
+          ),
+        ],
+      },
+    ];
+  });
+}

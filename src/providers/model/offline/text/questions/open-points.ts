@@ -1,0 +1,127 @@
+/** Decisions, actions and what is open, as answers to questions on minutes and reports. */
+import { exact, markdownTable, safe } from '../../figure.ts';
+import type { Quote, TextFacts } from '../facts.ts';
+import type { Passage } from '../passages.ts';
+import { stemsInCommon, stemsOf } from '../stem.ts';
+import { cited, quotesShort, quotesWhere, quoteTable, type Told } from './told.ts';
+
+const earlier =
+  /(?<![\p{L}])(?:still (?:not|marked|open|outstanding|missing|in progress|pending|waiting|undone)|not yet (?:been )?(?:done|implemented|carried out|introduced|finished)|(?:was|were) never (?:done|implemented|carried out|introduced)|remains (?:open|undone|outstanding)|immer noch nicht|noch nicht (?:umgesetzt|erledigt|eingeführt)|weiterhin offen)(?![\p{L}])/iu;
+const measure =
+  /(?<![\p{L}])(?:measures?|actions?|agreed|promised|recommend\p{L}{0,6}|planned|decided|task|Maßnahmen?|vereinbart|beschlossen)(?![\p{L}])/iu;
+const sameWords = 3;
+const maxQuoteChars = 400;
+
+export function decisionsOf(facts: TextFacts): Told {
+  return listed(facts, facts.decisions, 'Decisions', 'No decision was found by the rules.');
+}
+
+/** What is put off, asked, or without anybody to do it. */
+export function openOf(facts: TextFacts, passages: readonly Passage[]): Told {
+  const unowned = facts.actions.filter(({ who, done }) => who === null && !done).map(({ what, line }) => ({ text: what, line }));
+  const rows: [string, Quote][] = [
+    ...facts.undecided.map((quote): [string, Quote] => ['put off or not decided', quote]),
+    ...facts.questions.map((quote): [string, Quote] => ['open question', quote]),
+    ...unowned.map((quote): [string, Quote] => ['action for which nobody is named', quote]),
+    ...stillOpen(passages).map((quote): [string, Quote] => ['agreed earlier and not done', quote]),
+  ];
+  if (rows.length === 0) return { short: 'nothing open was found by the rules', lines: ['Nothing open was found by the rules.'] };
+  return {
+    short: rows.map(([why, { text }]) => `${text.slice(0, 200)} (${why})`).join(' | '),
+    lines: [
+      markdownTable(
+        ['As written', 'Why it is open', 'Under', 'Line'],
+        rows.map(([why, { text, line }]) => [safe(text), why, safe(sectionAt(facts, line)), exact(line)]),
+      ),
+    ],
+    sections: ['Put off or not decided', 'Open questions', 'Actions for which nobody is named'],
+  };
+}
+
+export function actionsOf(facts: TextFacts): Told {
+  const { actions } = facts;
+  if (actions.length === 0) return { short: 'no action was found by the rules', lines: ['No action was found by the rules.'] };
+  const unowned = actions.filter(({ who, done }) => who === null && !done);
+  return {
+    short: actions
+      .map(({ who, what, due, iso }) => {
+        const when = due === null ? '' : ` (${due}${iso === null ? '' : `, ${iso}`})`;
+        return `${who === null ? 'nobody named: ' : what.startsWith(who) ? '' : `${who}: `}${what.slice(0, 200)}${when}`;
+      })
+      .join(' | '),
+    lines: [
+      markdownTable(actionHead, actionRows(actions)),
+      ...(unowned.length === 0
+        ? []
+        : ['', `${unowned.length === 1 ? 'For one action' : `For ${unowned.length} actions`} nobody is named.`]),
+    ],
+    sections: ['Actions', 'Actions for which nobody is named', 'Actions without a deadline'],
+  };
+}
+
+/** Actions that lack a person or a deadline, and measures agreed earlier that are still open. */
+export function unassignedOf(facts: TextFacts, passages: readonly Passage[]): Told {
+  const lacking = facts.actions.filter(({ who, due, done }) => !done && (who === null || due === null));
+  const old = stillOpen(passages).map(({ text, line }) => {
+    const words = stemsOf(text);
+    const same = facts.actions.find(({ what, line: at }) => at !== line && stemsInCommon(what, words) >= sameWords);
+    return `- Agreed earlier and still open: ${safe(cited({ text, line }))}.${same === undefined ? '' : ` By its words it is the same as ${safe(cited({ text: same.what, line: same.line }))}.`}`;
+  });
+  if (lacking.length + old.length === 0)
+    return { short: 'every action has a person and a deadline', lines: ['Every action that the rules found has a person and a deadline.'] };
+  const missing = ({ who, due }: TextFacts['actions'][number]) =>
+    [...(who === null ? ['a person'] : []), ...(due === null ? ['a date'] : [])].join(' and ');
+  return {
+    short: lacking.map((action) => `${action.what.slice(0, 200)} (lacks ${missing(action)})`).join(' | ') || 'none',
+    lines: [
+      ...(lacking.length === 0
+        ? ['Every action that the rules found has a person and a deadline.']
+        : [
+            markdownTable(
+              ['As written', 'Lacks', 'Line'],
+              lacking.map((action) => [safe(action.what), missing(action), exact(action.line)]),
+            ),
+          ]),
+      ...(old.length === 0 ? [] : ['', ...old]),
+    ],
+    sections: ['Actions for which nobody is named', 'Actions without a deadline'],
+  };
+}
+
+export const actionHead = ['Who', 'What, as written', 'By when', 'Date', 'Done', 'Line'];
+
+/** Who does what by when, as rows of a table. */
+export function actionRows(actions: TextFacts['actions']): string[][] {
+  return actions.map(({ who, what, due, iso, note, done, line }) => [
+    who === null ? 'nobody named' : safe(who),
+    safe(what.length > maxQuoteChars ? `${what.slice(0, maxQuoteChars)} …` : what),
+    due === null ? 'not said' : safe(due),
+    [iso ?? '', note === '' ? '' : `(${note})`].filter((part) => part !== '').join(' '),
+    done ? 'ticked' : '',
+    exact(line),
+  ]);
+}
+
+function stillOpen(passages: readonly Passage[]): Quote[] {
+  return quotesWhere(passages, ({ text }) => earlier.test(text) && measure.test(text));
+}
+
+function listed(facts: TextFacts, quotes: readonly Quote[], section: string, none: string): Told {
+  if (quotes.length === 0) return { short: none.replace(/\.$/, ''), lines: [none] };
+  if (facts.headings.length < 2) return { short: quotesShort(quotes), lines: [quoteTable(quotes)], sections: [section] };
+  return {
+    short: quotesShort(quotes),
+    lines: [
+      markdownTable(
+        ['As written', 'Under', 'Line'],
+        quotes.map(({ text, line }) => [safe(text), safe(sectionAt(facts, line)), exact(line)]),
+      ),
+    ],
+    sections: [section],
+  };
+}
+
+/** The nearest heading above a line. */
+function sectionAt({ headings }: TextFacts, line: number): string {
+  return headings.findLast((heading) => heading.line <= line)?.text ?? '';
+}
