@@ -43,14 +43,22 @@ export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide, { per
     ...dues,
     ...(products.length > 0 || differing.length > 0 || dues.length > 0 ? [] : planAndActual(a, b)),
     ...differing,
-    ...enriched(a, b),
-    ...enriched(b, a),
+    ...enriched(countedOf(a), b),
+    ...enriched(countedOf(b), a),
     ...named(a, b),
     ...named(b, a),
     ...implausible(a, b),
     ...implausible(b, a),
     ...together(a, b),
   ];
+}
+
+/** The side with the rows that other figures of its table count. */
+function countedOf(side: Side): Side {
+  const { counted } = side;
+  if (counted === undefined) return side;
+  const rows = [...side.rows].map(([key, own]): [string, number[]] => [key, own.filter((at) => counted.has(at))]);
+  return { ...side, rows: new Map(rows.filter(([, own]) => own.length > 0)) };
 }
 
 /** The quantity of one table times the price of the other. */

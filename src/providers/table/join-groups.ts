@@ -1,7 +1,7 @@
 /** Figures of one joined table by the columns of the other, and with its names. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { clean } from './columns-in-memory.ts';
-import { countOf, exact, listed, percent, round } from './figure-text.ts';
+import { countOf, exact, leftOutText, listed, percent, round } from './figure-text.ts';
 import { uniqueness } from './join-key.ts';
 import { mainOf, quantities, type Side, table, written } from './join-side.ts';
 import type { Finding } from './table-profile.ts';
@@ -28,6 +28,13 @@ export function enriched(a: Side, b: Side): Finding[] {
     // If the other table only names the keys, the names are the groups.
     return grouped(a, b, figureAt, name, additive, b, groups);
   });
+}
+
+/** Only the rows that count are in the figures of such a side. */
+function withoutText({ counted, leftOut, rows }: Side): string {
+  if (counted === undefined || leftOut === undefined) return '';
+  const all = [...rows.values()].every((own) => own.every((at) => counted.has(at)));
+  return all ? `, without ${leftOutText(leftOut)}` : '';
 }
 
 function unclear(side: Side): ColumnPlan | undefined {
@@ -105,7 +112,7 @@ export function grouped(
     return [
       {
         kind: 'join_groups',
-        text: `${name} by ${plan.name} (from ${from.name}): ${listed(
+        text: `${name} by ${plan.name} (from ${from.name}${withoutText(a)}): ${listed(
           ranked
             .slice(0, shown)
             .map(

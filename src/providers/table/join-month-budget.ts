@@ -20,8 +20,8 @@ const monthNames = 'January February March April May June July August September 
 
 /** A column of the budget with its first and last month, 1 to 12. */
 type Part = { plan: ColumnPlan; first: number; last: number };
-/** `spent` by month, from 0 for January. */
-type Line = { name: string; budget: number; spent: number; months: Float64Array };
+/** `at` is the row of the budget, null without one; `months` is `spent` by month, from 0 for January. */
+type Line = { name: string; at: number | null; budget: number; spent: number; months: Float64Array };
 type Span = { year: number; first: number; last: number };
 type Names = { budget: string; spent: string; by: string; span: string };
 
@@ -58,10 +58,13 @@ function compare(planned: Side, actual: Side, period: Period | undefined): Findi
     by: planned.plans.map(({ name }) => name).join(' + '),
     span: spanText(span),
   };
+  const end = lastBooking(dates);
+  const isOver = new Date(end).getUTCFullYear() > span.year || new Date(end).getUTCMonth() + 1 >= span.last;
+  const until = isOver ? '' : ` The bookings end on ${new Date(end).toISOString().slice(0, 10)}, before these months do.`;
   return [
-    { kind: 'budget_months', text: `${totalText(lines, names)}${countedOnce(double, actual, amount, lines)}` },
+    { kind: 'budget_months', text: `${totalText(lines, names)}${countedOnce(double, actual, amount, lines)}${until}` },
     { kind: 'budget_months', text: linesText(lines, names) },
-    ...notBooked(lines, planned, parts, span, amount),
+    ...(isOver ? notBooked(lines, planned, parts, span, amount) : []),
   ];
 }
 
@@ -95,6 +98,10 @@ function spanOf(dates: Float64Array, period: Period | undefined): Span | null {
     : { year: last!.getUTCFullYear(), first: from, last: until };
 }
 
+function lastBooking(dates: Float64Array): number {
+  return dates.reduce((last, ms) => (ms > last ? ms : last), Number.NEGATIVE_INFINITY);
+}
+
 /** "budget_2024.csv" is not the budget of 2025. */
 function isOfOtherYear({ name }: Side, year: number): boolean {
   const written = /(?<!\d)(?:19|20)\d\d(?!\d)/.exec(name)?.[0];
@@ -117,6 +124,7 @@ function linesOf(
     }
     return {
       name: own === undefined ? written(actual, spent[0]!) : written(planned, own),
+      at: own ?? null,
       budget: own === undefined ? Number.NaN : clean(columns.reduce((sum, column) => sum + (column[own]! || 0), 0)),
       spent: clean(months.reduce((sum, value) => sum + value, 0)),
       months: months.map(clean),
@@ -167,20 +175,18 @@ function linesText(lines: readonly Line[], names: Names): string {
 /** Lines that were booked in each earlier month with a budget, and not in the last ones: their bill may be missing. */
 function notBooked(lines: readonly Line[], planned: Side, parts: readonly Part[], span: Span, amount: ColumnPlan): Finding[] {
   if (parts.some(({ first, last }) => first !== last)) return [];
-  const budgetOf = (name: string, from: number, to: number) => {
-    const at = [...planned.rows.values()].find((rows) => written(planned, rows[0]!) === name)?.[0];
-    if (at === undefined) return 0;
-    const own = parts.filter(({ first }) => first >= from && first <= to).map(({ plan }) => planned.table.numbers(plan)[at]! || 0);
-    return clean(own.reduce((sum, value) => sum + value, 0));
-  };
-  return lines.flatMap(({ name, months, spent }): Finding[] => {
+  const columns = parts.map(({ first, plan }) => ({ month: first, numbers: planned.table.numbers(plan) }));
+  const budgetOf = (at: number, from: number, to: number) =>
+    clean(columns.reduce((sum, { month, numbers }) => (month >= from && month <= to ? sum + (numbers[at]! || 0) : sum), 0));
+  return lines.flatMap(({ name, at, months, spent }): Finding[] => {
+    if (at === null) return [];
     let last = span.last;
     while (last >= span.first && months[last - 1] === 0) last--;
-    const missing = budgetOf(name, last + 1, span.last);
+    const missing = budgetOf(at, last + 1, span.last);
     const booked = Array.from({ length: last - span.first + 1 }, (_, i) => span.first + i);
-    const isRegular = booked.length >= 2 && booked.every((month) => months[month - 1] !== 0 && budgetOf(name, month, month) > 0);
+    const isRegular = booked.length >= 2 && booked.every((month) => months[month - 1] !== 0 && budgetOf(at, month, month) > 0);
     if (last === span.last || missing === 0 || !isRegular) return [];
-    const budget = budgetOf(name, span.first, last);
+    const budget = budgetOf(at, span.first, last);
     return [
       {
         kind: 'budget_months',

@@ -25,6 +25,8 @@ const units: readonly ReadonlySet<string>[] = [
 ];
 const minAgreeing = 0.8;
 const maxKinds = 12;
+/** Columns of kinds that are compared with each other. */
+const maxColumns = 6;
 const shown = 8;
 /** Two fillings within this time are one visit. */
 const closeMs = 2 * 3_600_000;
@@ -108,14 +110,16 @@ function msOfDay(text: string): number {
 /** Rows of another kind than their key: petrol for a car that takes diesel. The two columns must agree in nearly all rows. */
 function otherKind(a: Side, b: Side): Finding[] {
   const kinds = ({ table, plans }: Side) =>
-    table.plans.filter(
-      (plan) =>
-        !plans.includes(plan) &&
-        plan.reads === 'text' &&
-        plan.type === 'text' &&
-        plan.values.distinct >= 2 &&
-        plan.values.distinct <= maxKinds,
-    );
+    table.plans
+      .filter(
+        (plan) =>
+          !plans.includes(plan) &&
+          plan.reads === 'text' &&
+          plan.type === 'text' &&
+          plan.values.distinct >= 2 &&
+          plan.values.distinct <= maxKinds,
+      )
+      .slice(0, maxColumns);
   return kinds(a).flatMap((x) =>
     kinds(b).flatMap((y): Finding[] => {
       const [mine, theirs] = [a.table.texts(x), b.table.texts(y)];

@@ -70,6 +70,7 @@ export async function joinTables(
     ...repeats(key.leftRows, key.rightRows, a, key.left),
     ...repeats(key.rightRows, key.leftRows, b, key.right),
     ...writtenOtherwise(key, a, b),
+    ...byWrittenKey(key, a, b),
     ...ofLists,
     ...figures,
   ];
@@ -241,6 +242,36 @@ function repeats(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { name, t
       text: `In ${name} ${listed(each)}${twice.length > repeatsShown ? ` and ${twice.length - repeatsShown} more keys repeat` : ''}.`,
     },
   ];
+}
+
+/** The sums by key, if a table writes one key in several ways: by its column alone, such a key would be two. */
+function byWrittenKey(key: JoinKey, a: JoinSide, b: JoinSide): Finding[] {
+  if (key.left.length !== 1 || key.left[0]!.reads === 'date') return [];
+  return [
+    { ...a, plans: key.left, rows: key.leftRows },
+    { ...b, plans: key.right, rows: key.rightRows },
+  ].flatMap((side): Finding[] => {
+    const amount = mainOf(side);
+    const texts = side.table.texts(side.plans[0]!);
+    const isSplit = [...side.rows.values()].some((rows) => new Set(rows.map((at) => texts[at]!)).size > 1);
+    if (amount === undefined || amount.units.size > 1 || !isSplit) return [];
+    const numbers = side.table.numbers(amount);
+    const sums = [...side.rows].map(([, rows]) => {
+      const own = rows.filter((at) => (side.counted?.has(at) ?? true) && !Number.isNaN(numbers[at]!));
+      return { name: texts[rows[0]!]!, rows: own.length, sum: clean(own.reduce((total, at) => total + numbers[at]!, 0)) };
+    });
+    const each = sums
+      .toSorted((x, y) => y.sum - x.sum)
+      .slice(0, keysShown)
+      .map(({ name, rows, sum }) => `${cellText(name, maxKeyChars)} ${exact(sum)} (${countOf(rows, 'row')})`);
+    const left = side.counted === undefined ? '' : `, without ${leftOutText(side.leftOut ?? [])}`;
+    return [
+      {
+        kind: 'join_by_key',
+        text: `${amount.name} by ${side.plans[0]!.name} of ${side.name}, spellings of one key taken together${left}: ${listed(each, keysShown)}.`,
+      },
+    ];
+  });
 }
 
 /** Keys that match only without case, blanks, hyphens or leading zeros. */

@@ -46,6 +46,19 @@ test('without a period the complete months of the bookings are compared, and who
   assert.deepEqual(await compared(['Budget.csv', quarters], spent, { from: '2025-01-01', to: '2025-02-28' }), []);
 });
 
+test('bookings that end before the months asked for are told, and no bill is called missing', async () => {
+  const lines = await compared(
+    ['etat_2025.csv', `Posten;Jan;Feb;Mär;Apr;Mai;Jun\nMiete;900;900;900;900;900;900\nStrom;80;80;60;60;60;60\n`],
+    spent,
+    {
+      from: '2025-01-01',
+      to: '2025-06-30',
+    },
+  );
+  assert.match(lines[0]!, / The bookings end on 2025-04-08, before these months do\.$/);
+  assert.equal(lines.length, 2);
+});
+
 test('the budget of another year, and a table that no name calls a budget, are not compared with bookings by month', async () => {
   assert.deepEqual(await compared(['etat_2024.csv', months], spent), []);
   assert.deepEqual(await compared(['werte.csv', months], spent), []);

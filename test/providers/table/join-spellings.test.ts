@@ -36,6 +36,18 @@ test('two spellings that are two rows of a list of keys stay two keys', async ()
   assert.deepEqual([common_keys, only_right.keys], [3, ['GR-LA 8 (rows 3 and 5, fee 100)']]);
 });
 
+test('the sums of a table that writes one key in several ways are told by key, without repeated rows', async () => {
+  const { remarks } = await joined(boats, `${fees}Q5,GR-LA 8,10\n`);
+  assert.deepEqual(
+    remarks.filter(({ kind }) => kind === 'join_by_key').map(({ text }) => text),
+    [
+      'fee by boat of fees.csv, spellings of one key taken together, without 1 exact duplicate: GR-LA 7 140 (2 rows), GR-LA 8 100 (2 rows) and GR MO-21 80 (1 row).',
+    ],
+  );
+  const byOwner = remarks.find(({ text }) => text.startsWith('fee by owner'))!.text;
+  assert.match(byOwner, /^fee by owner \(from boats\.csv, without 1 exact duplicate\): Rossi 140 .*, Bianchi 100 /);
+});
+
 test('a hyphen between digits is a part of the key', async () => {
   const { common_keys, only_right } = await joined('room,seats\n1-11,20\n2-05,8\n3-02,9\n', 'room,use\n11-1,5\n2-05,6\n3-02,4\n');
   assert.deepEqual([common_keys, only_right.keys], [2, ['11-1']]);

@@ -58,3 +58,12 @@ test('few numbers that are written as text in JSON, or with a unit in a CSV, are
     "betrag is written with € in 1 row, unlike the others: '1.480,00 €' in row 6 (k6); it is counted as 1,480.",
   ]);
 });
+
+test('a column that goes on varying while another one stands still is told beside it', async () => {
+  const hours = Array.from({ length: 48 }, (_, i) => {
+    const level = i >= 20 && i < 32 ? 198.4 : 190 + ((i * 7) % 23) / 2;
+    return `2024-02-0${1 + Math.floor(i / 24)} ${String(i % 24).padStart(2, '0')}:00;${level.toFixed(1)};${(60 + ((i * 13) % 37)).toFixed(1)}`;
+  });
+  const [text] = await textsOf('stuck', `time;level_cm;flow\n${hours.join('\n')}\n`);
+  assert.match(text!, /^level_cm stands still at 198\.40 for 12 rows .* In these rows flow goes on varying \(\d+ to \d+\)\.$/);
+});

@@ -15,6 +15,7 @@ import { questionAnswers } from './question-answers.ts';
 import { type Answer, leftOut, type Material, shownBy, writeNothing, writeReport, writeSummary } from './report.ts';
 import type { Requests } from './requests.ts';
 import { sandboxValue } from './sandbox-value.ts';
+import { withoutSplitKeys } from './split-keys.ts';
 import { absentSubjects, comparedYearRemark, forecastRemark, relationAnswers } from './subjects.ts';
 import { answerTexts } from './text/answers.ts';
 import { textClosing } from './text/report.ts';
@@ -28,8 +29,9 @@ export type Analysis = { progress: Progress; material: Gathered | null; reportPa
 
 /** Works on the report until it is written. `material` is set as soon as everything is read. */
 export function analyse(conversation: Conversation, orders: Orders, requests: Requests): Analysis {
-  const gathered = gather(conversation, orders, requests.reportPath);
-  if ('calls' in gathered) return { progress: gathered, material: null, reportPath: null, report: null };
+  const read = gather(conversation, orders, requests.reportPath);
+  if ('calls' in read) return { progress: read, material: null, reportPath: null, report: null };
+  const gathered = { ...read, tables: withoutSplitKeys(read.tables, read.joins) };
   const none = { material: gathered, reportPath: null, report: null };
   const answered = answerRequests(conversation, requests, gathered.tables, gathered.joins);
   if ('calls' in answered) return { ...none, progress: answered };

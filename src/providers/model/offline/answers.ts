@@ -42,6 +42,11 @@ export function answerRequests(
       answers.push(joined);
       continue;
     }
+    const byKey = byKeyAnswer(request, joins, tables);
+    if (byKey !== null) {
+      answers.push(byKey);
+      continue;
+    }
     if (isOfConverted(request, joins, tables)) continue;
     const outcomes = tables.map((table) => answerFigure(conversation, request, table));
     const calls = outcomes.flatMap((outcome) => ('call' in outcome ? [outcome.call] : []));
@@ -65,6 +70,15 @@ function joinedAnswer({ kind, column, by }: FigureRequest, joins: readonly JoinP
   const said = joins.flatMap(({ remarks }) => remarks.filter((remark) => remark.kind === 'join_groups').map(({ text }) => safe(text)));
   const lines = said.filter((text) => singular(/ × [^ ]{1,80} by ([^(]{1,80}) \(from /.exec(text)?.[1] ?? '') === wanted);
   return lines.length === 0 ? null : { question: `By ${by}`, short: lines[0]!.replace(/\.$/, ''), lines: lines.slice(0, 2) };
+}
+
+/** A figure by a key that a file writes in several ways; grouped by the file alone, one key would be two. */
+function byKeyAnswer({ by }: FigureRequest, joins: readonly JoinProfile[], tables: readonly TableProfile[]): Answer | null {
+  if (by === null) return null;
+  const names = new Set(tables.flatMap((table) => (findColumn(table, by) ?? groupCalled(table, by))?.name ?? []));
+  const said = joins.flatMap(({ remarks }) => remarks.filter(({ kind }) => kind === 'join_by_key').map(({ text }) => text));
+  const lines = said.filter((text) => [...names].some((name) => text.includes(` by ${name} of `))).map(safe);
+  return lines.length === 0 ? null : { question: `By ${by}`, short: lines[0]!.replace(/\.$/, ''), lines: lines.map((text) => `- ${text}`) };
 }
 
 /** Sums of sales by a group are sums of the converted amounts, which are among the findings on the joined files. */

@@ -36,24 +36,25 @@ export type Period = { from_day: string; to_day: string };
 /** The one period that contains all others of the task; empty if there is none. */
 export function periodIn(task: string): Period | Record<string, never> {
   const text = task.slice(0, maxTaskChars);
-  const found = [...dayRanges(text), ...monthRanges(text), ...quartersIn(text), ...monthsWithYear(text)];
-  const periods = found.length > 0 ? found : yearToDate(text);
+  const only = onlyYear(text);
+  const found = [...dayRanges(text, only), ...monthRanges(text, only), ...quartersIn(text), ...monthsWithYear(text)];
+  const periods = found.length > 0 ? found : yearToDate(text, only);
   const whole = periods.find(({ from_day: from, to_day: until }) => periods.every((each) => from <= each.from_day && each.to_day <= until));
   return whole ?? {};
 }
 
-function dayRanges(text: string): Period[] {
+function dayRanges(text: string, only: number | null): Period[] {
   return [...text.matchAll(days)].flatMap(([, from, until, name, written]) => {
-    const [number, ofYear] = [monthNumber(name!), yearOf(written, text)];
+    const [number, ofYear] = [monthNumber(name!), yearOf(written, only)];
     if (number === 0 || ofYear === null || Number(from) >= Number(until) || Number(until) > lastDay(ofYear, number)) return [];
     return [{ from_day: dayText(ofYear, number, Number(from)), to_day: dayText(ofYear, number, Number(until)) }];
   });
 }
 
-function monthRanges(text: string): Period[] {
+function monthRanges(text: string, only: number | null): Period[] {
   return [...text.matchAll(months)].flatMap(([, from, firstYear, until, written]) => {
     const [first, last] = [monthNumber(from!), monthNumber(until!)];
-    const lastYear = yearOf(written ?? firstYear, text);
+    const lastYear = yearOf(written ?? firstYear, only);
     if (first === 0 || last === 0 || lastYear === null) return [];
     return between(Number(firstYear ?? lastYear), first, lastYear, last);
   });
@@ -74,10 +75,10 @@ function monthsWithYear(text: string): Period[] {
 }
 
 /** A budget "at the end of May" is that of the year up to May. */
-function yearToDate(text: string): Period[] {
+function yearToDate(text: string, only: number | null): Period[] {
   if (!(text.toLowerCase().match(/\p{L}+/gu) ?? []).some((word) => budgetWords.has(word))) return [];
   return [...text.matchAll(ends)].flatMap(([, name, written]) => {
-    const [number, ofYear] = [monthNumber(name!), yearOf(written, text)];
+    const [number, ofYear] = [monthNumber(name!), yearOf(written, only)];
     return number === 0 || ofYear === null ? [] : between(ofYear, 1, ofYear, number);
   });
 }
@@ -87,11 +88,14 @@ function between(firstYear: number, first: number, lastYear: number, last: numbe
   return period.from_day < period.to_day ? [period] : [];
 }
 
-/** The written year; otherwise the only year in the task, such as that of "budget_2025.csv". */
-function yearOf(written: string | undefined, text: string): number | null {
-  if (written !== undefined) return Number(written);
+/** The only year in the task, such as that of "budget_2025.csv". */
+function onlyYear(text: string): number | null {
   const years = new Set([...text.matchAll(/(?<!\d)(?:19|20)\d\d(?!\d)/g)].map(([found]) => found));
   return years.size === 1 ? Number([...years][0]) : null;
+}
+
+function yearOf(written: string | undefined, only: number | null): number | null {
+  return written === undefined ? only : Number(written);
 }
 
 function lastDay(ofYear: number, number: number): number {

@@ -36,6 +36,7 @@ const comparing = wordSet('compare vergleiche vergleichen compara comparez confr
 /** "Which customers have no orders", "which orders belong to no customer". */
 const missingWords = wordSet('no none without belong belongs kein keine keinen ohne ningún ninguno ninguna sin aucun aucune sans');
 const missingKinds = new Set(['join_only', 'join_inactive']);
+const promoterWords = wordSet('nps enps promoter promoters');
 const ofSeveralFindings = /^(?:dues|budget)_/;
 /** Findings by the values of a column. */
 const groupKinds = new Set(['group', 'outcomes', 'leaders', 'join_groups']);
@@ -99,6 +100,7 @@ function answer(question: string, words: readonly string[], candidates: readonly
   const best = Math.max(0, ...others.map(({ score, candidate }) => (isNested(candidate) ? score - columnScore : score)));
   const own = topics.filter(({ beside }) => beside !== true);
   const isOnQuality = own.length > 0 && own.every(({ kinds }) => kinds === qualityKinds);
+  const isOnPromoters = words.some((word) => promoterWords.has(word));
   const isOnMissing = isInterrogative(words[0] ?? '') && words.some((word) => missingWords.has(word));
   const isOnPeriod = words.some((word) => monthNumber(word) > 0 || periodWords.has(word));
   const decisive = others.filter(
@@ -111,7 +113,7 @@ function answer(question: string, words: readonly string[], candidates: readonly
       ? defects(rated)
       : decisive.length > 0
         ? decisive
-        : others.filter(({ score }) => score > best - columnScore);
+        : others.filter(({ score, candidate }) => score > best - columnScore || (isOnPromoters && candidate.kind === 'promoters'));
   const chosen = [...(isOnQuality ? [] : doubts), ...close]
     .slice(0, isOnQuality || judged ? maxDefects : maxFindings)
     .map(({ candidate: { file, text } }) => `${file}${text}`);

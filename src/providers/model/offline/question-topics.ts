@@ -40,7 +40,7 @@ const topics: readonly Topic[] = [
     words:
       /^(?:most|more|sells?|sold|better|worse|largest|biggest|highest|best|top|leading|leads?|least|lowest|smallest|worst|fewest|strongest|weakest|cheapest|longest|meisten?|größte\p{L}?|höchste\p{L}?|beste\p{L}?|wenigsten|niedrigste\p{L}?|kleinste\p{L}?)$/u,
     kinds: wordSet(
-      'factor_error join_converted group rank ratio trend join_groups leaders unit_figures level durations ratings column_means row_means',
+      'factor_error join_converted join_by_key group rank ratio trend join_groups leaders unit_figures level durations ratings column_means row_means',
     ),
   },
   {
@@ -68,7 +68,7 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:spend|spent|spending|cost|costs|costing|earn|earned|earnings|amount|amounts|ausgegeben|kostet\p{L}?|kosten)$/u,
-    kinds: wordSet('asked_period factor_error join_converted sums unit_figures mixed_units join_product join_difference group'),
+    kinds: wordSet('asked_period factor_error join_converted join_by_key sums unit_figures mixed_units join_product join_difference group'),
   },
   {
     words: /^(?:euros?|eur|dollars?|usd|pounds?|gbp|francs?|chf|currency|currencies|währung\p{L}{0,2})$/u,

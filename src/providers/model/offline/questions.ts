@@ -72,8 +72,8 @@ export function questionsIn(task: string): string[] {
     if (endsSentence(tokens, i)) close(i + 1);
     else if (
       i > from &&
-      !isInBrackets(tokens, from, i) &&
       beginsPart(tokens, i) &&
+      !isInBrackets(tokens, from, i) &&
       !(isAnd(tokens[i]!) && i - firstWord(tokens, from, i) < fragmentTokens)
     )
       close(i);

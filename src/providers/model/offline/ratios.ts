@@ -13,6 +13,8 @@ const skipped = wordSet('the a an each every one der die das den jeden jede jede
 const moneyWords = wordSet('price prices cost costs preis kosten revenue income money euro euros pay much');
 const maxTokensApart = 6;
 const phraseTokens = 6;
+/** A task that divides more often is no question. */
+const maxDivisions = 8;
 const capacityWords = wordSet('tank capacity kapazität capacidad capacité capacità max maximum limit seats plätze volume fassungsvermögen');
 const dividing = ['divided by', 'geteilt durch', 'dividiert durch', 'dividido por', 'dividido entre', 'divisé par', 'diviso per', '÷'].map(
   (words) => words.split(' '),
@@ -24,9 +26,11 @@ const timesPattern = /(?<!\p{L})(?:per|pro|je|por|par|cada) (10{1,3}|1[., ]000) 
 /** "returned pieces divided by delivered pieces"; null if the words before or after mean no column or several. */
 function divisionIn(task: string, columns: readonly ColumnProfile[]): Ratio | null {
   const tokens = readTokens(task.slice(0, 8000));
-  for (const [i, { lower }] of tokens.entries()) {
+  let divisions = 0;
+  for (const i of tokens.keys()) {
     const length = dividing.find((words) => words.every((word, j) => tokens[i + j]?.lower === word))?.length;
-    if (length === undefined || (length === 1 && lower !== '÷')) continue;
+    if (length === undefined) continue;
+    if (++divisions > maxDivisions) return null;
     const of = columnMeant(phrase(tokens.slice(Math.max(0, i - phraseTokens), i).toReversed()), columns);
     const per = columnMeant(phrase(tokens.slice(i + length, i + length + phraseTokens)), columns);
     if (of === null || per === null || of === per) continue;
