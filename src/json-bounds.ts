@@ -3,6 +3,8 @@
  * MiB of `[],[],` takes as long as ten MiB of text. Takes the text in pieces; for invalid JSON the count is arbitrary, and the parser
  * refuses it.
  */
+import { withStorableText } from './storable-text.ts';
+
 export type JsonLimits = {
   maxDepth: number;
   /** Values and names together. */
@@ -12,11 +14,16 @@ export type JsonLimits = {
 /** Of an answer of another service, such as a broker or a host: a long list of orders or of file hashes. Parsing takes a few tens of milliseconds. */
 export const answerLimits: JsonLimits = { maxDepth: 32, maxValues: 200_000 };
 
-/** undefined: it is no JSON, or exceeds the limits. */
+/** Escapes of NUL and of surrogates. */
+const mayBeUnstorable = /\\u(?:0000|d[89a-f])/i;
+
+/** Text that cannot be stored is replaced in the value (`storableText`). undefined: it is no JSON, or exceeds the limits. */
 export function parseWithin(bytes: Uint8Array, limits: JsonLimits): unknown {
   if (!new JsonBounds(limits).take(bytes)) return undefined;
   try {
-    return JSON.parse(new TextDecoder().decode(bytes));
+    const text = new TextDecoder().decode(bytes);
+    const value = JSON.parse(text);
+    return mayBeUnstorable.test(text) ? withStorableText(value) : value;
   } catch {
     return undefined;
   }

@@ -31,3 +31,10 @@ test('an answer that is no JSON, is nested too deeply or has too many values is 
   for (const text of ['', '<html>', '{"a":', `${'['.repeat(33)}${']'.repeat(33)}`, `[${'1,'.repeat(200_000)}1]`])
     assert.equal(parse(text), undefined, text.slice(0, 50));
 });
+
+test('text of an answer that cannot be stored is replaced, in names too', () => {
+  const parse = (text: string) => parseWithin(Buffer.from(text), answerLimits);
+  assert.deepEqual(parse(String.raw`{"a\u0000":["b\uD800",1,null,"\\u0000","\ud83d\ude00"]}`), {
+    'a\ufffd': ['b\ufffd', 1, null, String.raw`\u0000`, '\u{1f600}'],
+  });
+});

@@ -5,6 +5,7 @@
  */
 import type pg from 'pg';
 import { type Mode, modes } from '../mode.ts';
+import { readableJson } from './readable-json.ts';
 
 export type Finding = { check: string; accountId: string | null; mode: Mode; about: string };
 export type Books = {
@@ -104,7 +105,7 @@ const checks: readonly { check: string; sql: string }[] = [
     sql: `with way as materialized (
         select null as wallet_id, input->'payment'->>'reference' as id from (${messages('purchase_order', 'paymentDecided')}) d
         union all select actor_id, input->>'reference' from (${messages('wallet', 'pay')}) p
-        union all select w.id, payment->>'reference' from wallet w, json_array_elements(w.waiting) payment where w.waiting::text <> '[]')
+        union all select w.id, payment->>'reference' from wallet w, json_array_elements(${readableJson('w.waiting')}) payment where w.waiting::text <> '[]')
       select o.account_id, o.mode, o.id || ': ' || o.status || ', ' || o.amount_minor || ' will never be paid' as about from purchase_order o
       where (o.status = 'approved' or o.asking is not null) and ($1::text is null or o.account_id = $1) and not exists (select from way where way.id = o.id
         and (way.wallet_id is null or way.wallet_id = case when o.mode = 'test' then 'test_' || o.account_id else o.account_id end))`,
@@ -200,5 +201,5 @@ function bookedExactly(book: string, paid: { table: string; status: string; unre
 
 /** Messages that their actor has not consumed yet. */
 function messages(kind: string, command: string): string {
-  return `select actor_id, input from message where kind = '${kind}' and command = '${command}'`;
+  return `select actor_id, ${readableJson('input')} as input from message where kind = '${kind}' and command = '${command}'`;
 }

@@ -291,3 +291,17 @@ function finding(what: string, statements: string[], finds: RegExp[], mode?: Mod
     assert.deepEqual(await found(), []);
   });
 }
+
+test('text that PostgreSQL cannot read from JSON neither fails the check nor hides a finding', async () => {
+  // An escaped NUL, an unpaired surrogate, and escaped backslashes before text that only looks like an escape.
+  const text = String.raw`"\u0000 \ud800 \\u0000 \\\u0000 \""`;
+  try {
+    await behindTheBack([`update wallet set waiting = replace(waiting::text, '"description":"v"', '"description":${text}')::json`]);
+    assert.equal((await service.sql(`select from wallet where waiting::text like '%ud800%'`)).length, 2);
+    assert.deepEqual(await found(), []);
+    await behindTheBack([`update wallet set waiting = replace(waiting::text, '"reference":"po_waits', '"reference":"po_other')::json`]);
+    assert.equal((await found()).filter((finding) => finding.includes('will never be paid')).length, 2);
+  } finally {
+    await behindTheBack([`delete from wallet`, `insert into wallet select * from kept.wallet`]);
+  }
+});

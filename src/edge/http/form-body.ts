@@ -1,6 +1,6 @@
 /** Reads a posted HTML form (application/x-www-form-urlencoded): limited in bytes and time; refuses text that cannot be stored. */
 import { AppError } from '../../errors.ts';
-import { isStorable } from './json-body.ts';
+import { isStorable } from '../../storable-text.ts';
 import type { HttpRequest } from './message.ts';
 
 const maxBytes = 32 * 1024;

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { AppError, type Issue } from '../../errors.ts';
 import { JsonBounds } from '../../json-bounds.ts';
+import { unstorableMessage, unstorablePaths } from '../../storable-text.ts';
 import type { HeldBody } from './body-budget.ts';
 import type { HttpRequest } from './message.ts';
 
@@ -102,40 +103,12 @@ function parseJson(text: string): unknown {
   }
   // In valid UTF-8 and valid JSON, only an escape can produce NUL or an unpaired surrogate.
   if (text.includes('\\u')) {
-    const issues: Issue[] = [];
-    findUnstorable(value, ['body'], issues);
+    const issues = unstorablePaths(value, maxIssues).map(unstorable);
     if (issues.length > 0) throw new AppError('invalid', 'The body holds text that cannot be stored', { issues });
   }
   return value;
 }
 
-function findUnstorable(value: unknown, loc: string[], issues: Issue[]): void {
-  if (issues.length === maxIssues) return;
-  if (typeof value === 'string') {
-    if (!isStorable(value)) issues.push(unstorable(loc));
-  } else if (Array.isArray(value)) {
-    for (const [i, item] of value.entries()) findWithin(item, String(i), loc, issues);
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [name, item] of Object.entries(value)) {
-      if (!isStorable(name)) issues.push(unstorable(loc));
-      findWithin(item, name, loc, issues);
-    }
-  }
-}
-
-/** One shared path for the whole walk: a copy for each value would cost more than the walk. */
-function findWithin(item: unknown, name: string, loc: string[], issues: Issue[]): void {
-  loc.push(name);
-  findUnstorable(item, loc, issues);
-  loc.pop();
-}
-
-/** Whether PostgreSQL can hold the text: no NUL, no lone surrogate. */
-export function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
-}
-
-function unstorable(loc: string[]): Issue {
-  const readable = loc.map((part) => part.toWellFormed().replaceAll('\0', '\uFFFD'));
-  return { loc: readable, msg: 'Text must not hold NUL characters or unpaired surrogates', type: 'value_error', input: null, ctx: {} };
+function unstorable(path: string[]): Issue {
+  return { loc: ['body', ...path], msg: unstorableMessage, type: 'value_error', input: null, ctx: {} };
 }

@@ -1,7 +1,7 @@
 /** A route ready to be served, and the checks of one call of it: the caller's rights, then all its input. */
 import { AppError, type Issue } from '../../errors.ts';
+import { isStorable } from '../../storable-text.ts';
 import { hasScope, type Principal } from '../auth/principal.ts';
-import { isStorable } from './json-body.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 import { receiveFile, type UploadedFile } from './multipart.ts';
 import type { RequestStats, RouteStats } from './request-stats.ts';

@@ -6,8 +6,8 @@ import { Settings } from 'typebox/system';
 import { isEmailAddress } from '../../email.ts';
 import type { Issue } from '../../errors.ts';
 import { isMoney } from '../../money.ts';
+import { isStorable } from '../../storable-text.ts';
 import { issuesOf, maxIssues, missing, shownInput } from './issues.ts';
-import { isStorable } from './json-body.ts';
 import { sizeIssues } from './size-bounds.ts';
 
 // TypeBox stops at 8 errors by default; a failed union alone reports one for every branch.

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { isoTimestamp } from '../../../clock.ts';
 import type { Mode } from '../../../mode.ts';
 import type { Database } from '../../../storage/database.ts';
+import { readableJson } from '../../../storage/readable-json.ts';
 
 /** Names that other servers of the account use. */
 export type NamesInUse = {
@@ -42,7 +43,7 @@ export async function namesInUse(
   const { rows } = await database.read({
     name: 'mcp_names_in_use',
     text: `select name, coalesce((created_at, id) < ($5::timestamptz, $3), true) as is_older,
-        (select json_agg(json_build_object('name', tool->'name', 'toolName', tool->'toolName')) from json_array_elements(tools) tool) as tools
+        (select json_agg(json_build_object('name', tool->'name', 'toolName', tool->'toolName')) from json_array_elements(${readableJson('tools')}) tool) as tools
       from mcp_server
       where account_id = $1 and mode = $2 and removed_at is null and id <> $3 and (starts_with(name, $4 || '_') or starts_with($4, name || '_'))`,
     values: [accountId, mode, id, name, createdAt === null ? null : isoTimestamp(createdAt)],

@@ -1,6 +1,7 @@
 /** Checks a model's arguments of a tool call, and describes errors in a text that a model can act on. */
 import type { TObject } from 'typebox';
 import { Value } from 'typebox/value';
+import { unstorableMessage, unstorablePaths } from '../../../storable-text.ts';
 
 const maxProblems = 5;
 
@@ -17,11 +18,18 @@ export function checkArguments(
     return refused(tool, [typeof given === 'string' ? 'the arguments are not valid JSON' : 'the arguments must be a JSON object']);
   }
   const args = Value.Convert(tool.parameters, Value.Clean(tool.parameters, structuredClone(given)));
+  const unstorable = unstorableArguments(args);
+  if (unstorable.length > 0) return refused(tool, unstorable);
   if (Value.Check(tool.parameters, args)) return { ok: true, args: args as Record<string, unknown> };
   const problems = Value.Errors(tool.parameters, args).map(
     (error) => `${error.instancePath.slice(1).replaceAll('/', '.') || 'the arguments'}: ${error.message}`,
   );
   return refused(tool, problems);
+}
+
+/** The arguments with text that cannot be stored: REST refuses it, so an agent's call must not bring it in either. */
+export function unstorableArguments(args: unknown): string[] {
+  return unstorablePaths(args, maxProblems).map((path) => `${path.join('.') || 'the arguments'}: ${unstorableMessage}`);
 }
 
 function refused(tool: { name: string; parameters: TObject }, problems: string[]): { ok: false; message: string } {

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { elapsedBackoffMs } from '../../../backoff.ts';
 import { AppError, errorCodes, ToolError } from '../../../errors.ts';
-import { checkArguments } from './check-arguments.ts';
+import { checkArguments, unstorableArguments } from './check-arguments.ts';
 import { fitResult } from './fit-result.ts';
 import { ApprovalExpired, maxResultBytes, type Tool, type ToolContext, type ToolOutcome } from './port.ts';
 import { type CheckedArguments, ConnectionLost, NeedsConnection, type SourcedTool } from './source.ts';
@@ -27,7 +27,7 @@ export async function runTool(
   fit: (result: unknown) => unknown = (result) => fitResult(result, maxResultBytes),
 ): Promise<ToolOutcome> {
   context.signal.throwIfAborted();
-  const checked = tool.check === undefined ? checkArguments(tool, sentArguments) : await tool.check(sentArguments, context.signal);
+  const checked = await checkCall(tool, sentArguments, context.signal);
   context.signal.throwIfAborted();
   if (!checked.ok) return failure(checked.message);
 
@@ -57,9 +57,12 @@ export async function runTool(
   }
 }
 
-/** As every call of a tool is checked: in its own way, where it has one. */
+/** Checks the arguments of a call: in the tool's own way, where it has one. */
 export async function checkCall(tool: Tool & Pick<SourcedTool, 'check'>, sent: unknown, signal?: AbortSignal): Promise<CheckedArguments> {
-  return tool.check === undefined ? checkArguments(tool, sent) : await tool.check(sent, signal);
+  if (tool.check === undefined) return checkArguments(tool, sent);
+  const unstorable = unstorableArguments(sent);
+  if (unstorable.length > 0) return { ok: false, message: `Wrong arguments for ${tool.name}: ${unstorable.join('; ')}.` };
+  return await tool.check(sent, signal);
 }
 
 /** Retries, with growing pauses, while the service is too busy for a repeatable call. */

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import Type from 'typebox';
 import { checkArguments } from '../../../../src/domains/tasks/tools/check-arguments.ts';
 import { maxResultBytes, type Tool } from '../../../../src/domains/tasks/tools/port.ts';
-import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
+import { checkCall, runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
 import { AppError, ToolError } from '../../../../src/errors.ts';
 import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
 
@@ -168,6 +168,21 @@ describe('runTool', () => {
   });
 });
 
+describe('checkCall', () => {
+  test('refuses text that cannot be stored before the check of the tool itself', async () => {
+    const own = { ...tool(async () => null), check: (sent: unknown) => ({ ok: true as const, args: sent as Record<string, unknown> }) };
+    assert.deepEqual(await checkCall(own, { texts: ['a\u{1f600}'] }), { ok: true, args: { texts: ['a\u{1f600}'] } });
+    const refusal = 'Text must not hold NUL characters or unpaired surrogates';
+    assert.deepEqual(await checkCall(own, { texts: ['a', 'b\0'], 'n\ud83d': 1 }), {
+      ok: false,
+      message: `Wrong arguments for probe: texts.1: ${refusal}; the arguments: ${refusal}.`,
+    });
+    assert.deepEqual(await outcomeOf(own, { text: '\udc00' }), {
+      ...{ result: { error: `Wrong arguments for probe: text: ${refusal}.` }, isError: true, defects: [] },
+    });
+  });
+});
+
 describe('checkArguments', () => {
   const probe = {
     name: 'probe',
@@ -193,6 +208,8 @@ describe('checkArguments', () => {
     ['a path that is too long', { path: 'x'.repeat(11) }, /path: /],
     ['a negative offset', { path: 'a', offset: -1 }, /offset: /],
     ['a wrong field inside', { path: 'a', deep: { a: 'x' } }, /deep\.a: /],
+    ['a NUL character', { path: 'a\0b' }, /path: Text must not hold NUL characters/],
+    ['an unpaired surrogate', { path: 'a\ud800' }, /path: Text must not hold .* unpaired surrogates/],
   ];
   for (const [name, sent, message] of refused) {
     test(`refuses ${name} with the expected form`, () => {
