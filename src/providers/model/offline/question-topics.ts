@@ -106,8 +106,11 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:complain\p{L}{0,4}|comments?|say|said|mention\p{L}{0,3}|topics?|feedback|beschwer\p{L}{0,5}|kommentar\p{L}{0,2})$/u,
-    kinds: wordSet('topics quotes group'),
+    kinds: wordSet('topics quotes group complaints praise'),
   },
+  // Of the findings on comments, the one that is asked for.
+  { words: /^(?:complain\p{L}{0,4}|critici\p{L}{1,4}|dislike|beschwer\p{L}{0,5}|kritisier\p{L}{0,3})$/u, kinds: wordSet('complaints') },
+  { words: /^(?:prais\p{L}{1,3}|lob|loben|gelobt)$/u, kinds: wordSet('praise') },
   { words: /^(?:stuck|frozen|unchanged|constant|steht|konstant)$/, kinds: wordSet('stuck constant_column') },
   { words: /^(?:without|real|excluding|true|cleaned|ohne)$/, kinds: wordSet('without_bad weight') },
   {

@@ -175,7 +175,8 @@ function byGroup(table: ColumnsInMemory, rows: readonly number[], p: Float64Arra
     .join('');
 }
 
-function groupingColumns(table: ColumnsInMemory, most: number): ColumnPlan[] {
+/** Text columns with few values: those that answers or rows may be grouped by. */
+export function groupingColumns(table: ColumnsInMemory, most: number): ColumnPlan[] {
   return table.plans.filter(
     ({ reads, type, values, filled }) =>
       reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct <= Math.min(most, filled / 2),

@@ -4,6 +4,7 @@ import { has, nameTokens } from '../column-role.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { countOf, exact, round } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
+import { themeFindings } from './comment-themes.ts';
 import { quoteFindings, ratingOf } from './quotes.ts';
 
 /** Answers that say nothing. */
@@ -95,6 +96,7 @@ function topics(table: ColumnsInMemory, plan: ColumnPlan): Finding[] {
       kind: 'topics',
       text: `Mean ${rated.name} of the rows that mention a topic in ${plan.name}: ${rated.each.join(', ')}.`,
     });
+  findings.push(...themeFindings(table, plan, rows));
   const topicNames = new Map(shown.map(([term, entry]) => [term, name(entry)]));
   return [...findings, ...quoteFindings(table, plan, { rows, bags, topics: topicNames })];
 }

@@ -186,3 +186,19 @@ test('a change from before to after is told over the same rows, by group, and wi
   assert.match(asked, /no proof of its cause/);
   assert.doesNotMatch(asked, /adds up to/, '"by how much" does not ask for a total');
 });
+
+test('complaints and praise of free-text answers each answer their own question', async () => {
+  const said = ['The queue is too long.', 'Too expensive.', 'Friendly staff, thank you!', 'Tasty soup every day.'];
+  const rows = Array.from(
+    { length: 12 },
+    (_, i) => `${i % 2 === 0 ? 'Plant' : 'Office'},${5 + (i % 4)},"${said[i % 4]} Seen on day ${i}."`,
+  );
+  const files = { 'survey.csv': `site,score,comment\n${rows.join('\n')}\n` };
+  const { workspace } = await runAgent('survey.csv: what do people complain about most, and what do they praise?', { files });
+  const report = workspace.text('report.md');
+  assert.match(
+    report,
+    /complain about most\*\*\n\n- Complaints and wishes in comment by theme, .*: waiting and queues 3, prices 3\. By site: .*\n\n/,
+  );
+  assert.match(report, /they praise\?\*\*\n\n- Praise in comment by theme, .*: staff and service 3, taste of the food 3\. By site: .*\n\n/);
+});
