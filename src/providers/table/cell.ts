@@ -22,6 +22,8 @@ const missingWords = new Set([
   '#div/0!',
   '#value!',
   '#name?',
+  '#num!',
+  '#null!',
 ]);
 const maxMissingWordChars = 7;
 

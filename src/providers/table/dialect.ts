@@ -26,11 +26,14 @@ export function detectDialect(sample: string): Dialect {
     declared === null
       ? ranked.reduce((winner, each) => (each.score > winner.score ? each : winner), ranked.at(-1)!)
       : ranked.find((each) => each.delimiter === declared[1])!;
-  const rows = best.rows;
-  let skippedRows = declared === null ? 0 : 1;
-  if (best.width > 1 && rows.length > 2) skippedRows = Math.max(skippedRows, linesAbove(rows, best.width, skippedRows));
+  return { delimiter: best.delimiter, ...headerOf(best.rows, best.width, declared === null ? 0 : 1) };
+}
+
+/** Where the header of rows of this usual width is. `from`: rows that are certainly above it. */
+export function headerOf(rows: string[][], width: number, from = 0): Omit<Dialect, 'delimiter'> {
+  const skippedRows = width > 1 && rows.length > 2 ? Math.max(from, linesAbove(rows, width, from)) : from;
   const first = rows[skippedRows];
-  return { delimiter: best.delimiter, skippedRows, hasHeader: first !== undefined && looksLikeHeader(first, rows.slice(skippedRows + 1)) };
+  return { skippedRows, hasHeader: first !== undefined && looksLikeHeader(first, rows.slice(skippedRows + 1)) };
 }
 
 /** The number of rows before the header: titles and notes fill fewer cells than the table's rows. */

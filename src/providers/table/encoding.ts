@@ -92,7 +92,9 @@ export function utf8Stream(encoding: Encoding): Transform {
 }
 
 export function notATable(name: string, what: string): ToolError {
-  return new ToolError(`${name} is ${what}, not a table. profile_table reads CSV, TSV and JSON only; save the data in one of these forms.`);
+  return new ToolError(
+    `${name} is ${what}, not a table. profile_table reads CSV, TSV, JSON and XLSX only; save the data in one of these forms.`,
+  );
 }
 
 /** Distinguishes UTF-8 with a few damaged characters from a single-byte encoding, by the more common kind of non-ASCII byte. */

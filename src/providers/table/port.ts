@@ -9,7 +9,7 @@ export type { Bounds } from './findings/missing.ts';
 export type { JoinProfile } from './join.ts';
 export type { TableProfile } from './table-profile.ts';
 
-export const profileJob: Job<{ name: string; maxBytes: number; bounds?: Bounds }, TableProfile> = {
+export const profileJob: Job<{ name: string; maxBytes: number; bounds?: Bounds; sheet?: string }, TableProfile> = {
   name: 'profile_table',
   module: new URL('./profile-job.ts', import.meta.url),
   timeMs: 100_000,

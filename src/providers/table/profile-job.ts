@@ -5,8 +5,8 @@ import { fitProfile } from './fit-profile.ts';
 import { profileTable } from './profile.ts';
 import type { TableProfile } from './table-profile.ts';
 
-const job: JobFunction<{ name: string; maxBytes: number; bounds?: Bounds }, TableProfile> = async (
-  { name, maxBytes, bounds },
+const job: JobFunction<{ name: string; maxBytes: number; bounds?: Bounds; sheet?: string }, TableProfile> = async (
+  { name, maxBytes, bounds, sheet },
   { open, signal },
-) => fitProfile(await profileTable(open, name, signal, bounds), maxBytes);
+) => fitProfile(await profileTable(open, name, signal, bounds, sheet), maxBytes);
 export default job;

@@ -28,6 +28,7 @@ import { spellingsOf } from './spellings.ts';
 import { type Survey, Surveying, surveyTable } from './survey.ts';
 import type { Finding, TableProfile, TrendProfile } from './table-profile.ts';
 import { openTables, type TableSource } from './table-source.ts';
+import { ofStoredValues } from './workbook/formula-findings.ts';
 
 /** Values kept for exact quartiles, over all columns: 24 MB. */
 const valueBudget = 3_000_000;
@@ -48,12 +49,13 @@ export async function profileTable(
   name: string,
   signal?: AbortSignal,
   bounds?: Bounds,
+  sheet?: string,
 ): Promise<TableProfile> {
-  const [main, ...others] = await openTables(open, name, signal);
+  const [main, ...others] = await openTables(open, name, signal, sheet);
   const repeated: RepeatedRows = new Map();
   const profile = await profileSource(main!, main!.path === '' ? name : `${name}: ${main!.path}`, repeated, signal, bounds);
   for (const table of others) profile.nested.push(await profileSource(table, `${name}: ${table.path}`, repeated, signal, bounds));
-  if (others.length > 0) profile.remarks.push(...(await totalsOfLists(main!, others, repeated, signal)));
+  if (main!.source.format === 'json' && others.length > 0) profile.remarks.push(...(await totalsOfLists(main!, others, repeated, signal)));
   return profile;
 }
 
@@ -90,7 +92,7 @@ export async function readRows(source: TableSource, signal?: AbortSignal): Promi
   const aside: Aside = new Map();
   const rows: Rows = { cells: [], numbers: [] };
   for (const [i, cells] of all.cells.entries()) {
-    const kind = excludedRowKind(cells, source.names);
+    const kind = excludedRowKind(cells, source.names) ?? (source.totals?.has(all.numbers[i]!) ? 'total' : null);
     if (kind !== null) note(aside, kind, all.numbers[i]!);
     else {
       rows.cells.push(cells);
@@ -137,6 +139,7 @@ async function profileSource(
     name,
     format: source.format,
     encoding: source.encoding,
+    ...(source.sheets === undefined ? {} : { sheets: [...source.sheets] }),
     delimiter: source.delimiter,
     has_header: source.hasHeader,
     size_bytes: source.sizeBytes,
@@ -154,7 +157,7 @@ async function profileSource(
       'The table is too long for comparing its rows: duplicates, gaps and columns that follow from others were not looked for.',
     );
   if (memory === null) {
-    profile.remarks = [...totals, ...outlierFindings(profile, null)];
+    profile.remarks = [...(source.findings ?? []), ...totals, ...outlierFindings(profile, null)];
     return profile;
   }
   const inherited = source.inherited ?? [];
@@ -166,7 +169,8 @@ async function profileSource(
       ? profile
       : restOn(basis, profile, counted, basis.distinct === basis.counted ? counted : readingOf(basis.distinct).result());
   if ((bounds?.above ?? bounds?.below) !== undefined) addBeyond(basis?.distinct ?? memory, described, bounds!);
-  described.remarks = [...totals, ...(rows === 0 ? [] : findingsOf(memory, basis, profile, described, inherited, bounds))];
+  const found = rows === 0 ? [] : findingsOf(memory, basis, profile, described, inherited, bounds);
+  described.remarks = [...(source.findings ?? []), ...totals, ...ofStoredValues(found, source.recomputed)];
   return described;
 }
 

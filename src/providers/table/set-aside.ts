@@ -237,6 +237,12 @@ function describe(
   return `${head}${agrees}${differs}${computed}.`;
 }
 
+/** Whether a cell names its row a total: "Total", "North total". */
+export function isTotalLabel(cell: Cell): boolean {
+  const kind = labelKind([cell]);
+  return kind === 'total' || kind === 'phrase';
+}
+
 function labelKind(cells: readonly Cell[]): 'total' | 'phrase' | 'aggregate' | null {
   const label = normal(labelOf(cells));
   if (label === '' || label.length > maxLabelChars) return null;

@@ -7,8 +7,10 @@ export type ColumnType = 'integer' | 'number' | 'date' | 'boolean' | 'text' | 'm
 
 export type TableProfile = {
   name: string;
-  format: 'csv' | 'aligned' | 'json' | 'log' | 'markdown';
+  format: 'csv' | 'aligned' | 'json' | 'log' | 'markdown' | 'xlsx';
   encoding: string;
+  /** Of a workbook: all its sheets. */
+  sheets?: string[];
   /** Null for JSON. */
   delimiter: string | null;
   has_header: boolean;

@@ -12,13 +12,16 @@ import { type EntriesOf, type JsonTable, tablesInJson } from './json-tables.ts';
 import { eachLine, maxLineChars } from './lines.ts';
 import { hasEvenRows } from './looks-like-table.ts';
 import { dataTable, isMarkdown, type MarkdownTable } from './markdown-tables.ts';
+import type { Finding, TableProfile } from './table-profile.ts';
 import { eachLogRow, webLogColumns } from './web-log.ts';
+import { isWorkbook } from './workbook/workbook.ts';
+import { workbookTables } from './workbook/workbook-tables.ts';
 
 /** `row` counts data rows from 1, without the header. `cells` may have fewer or more entries than there are columns. */
 export type RowVisitor = (cells: readonly Cell[], row: number) => void;
 
 export type TableSource = {
-  readonly format: 'csv' | 'aligned' | 'json' | 'log' | 'markdown';
+  readonly format: TableProfile['format'];
   readonly encoding: Encoding;
   readonly delimiter: Delimiter | null;
   readonly hasHeader: boolean;
@@ -27,6 +30,14 @@ export type TableSource = {
   readonly inherited?: readonly string[];
   /** The records that entries of a list belong to. */
   readonly records?: EntriesOf;
+  /** Numbers of rows that are totals by their formulas. */
+  readonly totals?: ReadonlySet<number>;
+  /** Findings that only the file's own form shows, such as those on formulas. */
+  readonly findings?: readonly Finding[];
+  /** Columns with figures that the file does not store: what the cells of their rows give. */
+  readonly recomputed?: readonly string[];
+  /** Of a workbook. */
+  readonly sheets?: readonly string[];
   /** Irregularities, as texts; readings add to it. */
   readonly notes: Set<string>;
   /** The columns' names; complete after the first reading. */
@@ -46,14 +57,16 @@ const lineCharsNamed = 120;
 const swallowed = 'Some quoted cells hold line breaks and delimiters like whole rows; a quote before them may never be closed.';
 
 /**
- * Determines how to read the file: as one table, or as several if a JSON file contains several lists. Throws `ToolError` for a file that is
+ * Determines how to read the file: as one table, or as several if a JSON file contains several lists or a workbook several sheets. Throws `ToolError` for a file that is
  * not a table. `open` is called once per reading.
  */
 export async function openTables(
   open: () => Promise<Readable>,
   name: string,
   signal?: AbortSignal,
+  sheet?: string,
 ): Promise<{ path: string; source: TableSource }[]> {
+  if (isWorkbook(name)) return sheetsOf(await open(), name, sheet, signal);
   const { encoding, sizeBytes, sample, warnings } = await inspectText(await open(), name, signal);
   const common = { encoding, sizeBytes, notes: new Set(warnings) };
   if (isMarkdown(name) && sizeBytes <= maxWholeBytes) {
@@ -72,6 +85,27 @@ export async function openTables(
       return tables.map((table) => ({ path: table.path, source: memoryTable('json', table, { ...common, notes: new Set(warnings) }) }));
   }
   return [{ path: '', source: jsonTable(open, sample, common) }];
+}
+
+async function sheetsOf(source: Readable, name: string, sheet: string | undefined, signal?: AbortSignal) {
+  const { tables, sizeBytes, sheets } = await workbookTables(source, name, sheet, signal);
+  return tables.map(({ path, names, rows, numbers, notes, ...rest }): { path: string; source: TableSource } => ({
+    path,
+    source: {
+      format: 'xlsx',
+      encoding: 'utf-8',
+      delimiter: null,
+      sizeBytes,
+      sheets,
+      notes: new Set(notes),
+      names,
+      ...rest,
+      ignoreQuotes() {},
+      async eachRow(visit) {
+        for (const [i, cells] of rows.entries()) visit(cells, numbers[i]!);
+      },
+    },
+  }));
 }
 
 /** An access log. Its numbers are texts here, as in CSV. */

@@ -1,4 +1,4 @@
-/** profile_table: the content of a CSV or JSON file, in figures that the agent can rely on. */
+/** profile_table: the content of a CSV, JSON or XLSX file, in figures that the agent can rely on. */
 
 import Type from 'typebox';
 import { readingFiles } from '../../../authority.ts';
@@ -17,6 +17,7 @@ type Arguments = Omit<Bounds, 'ratio' | 'months' | 'period' | 'promoters'> & {
   path: string;
   compare_with?: string;
   extended_by?: string;
+  sheet?: string;
   ratio_of?: string;
   ratio_per?: string;
   ratio_times?: number;
@@ -31,7 +32,8 @@ export const createProfileTable = (compute: Compute): Tool => ({
   name: 'profile_table',
   agentTypes: ['researcher', 'analyst', 'trader'],
   description:
-    'Profiles a table in the workspace: CSV, TSV (any delimiter or encoding), columns aligned by blanks, a table in a Markdown text, or JSON (array, {"data": […]}, JSON lines), of any size. Returns rows, ' +
+    'Profiles a table in the workspace: CSV, TSV (any delimiter or encoding), columns aligned by blanks, a table in a Markdown text, or JSON (array, {"data": […]}, JSON lines), of any size; ' +
+    'and XLSX workbooks: each sheet is a table (the largest first, the others in `nested`), formulas are checked against their cells, and sums that leave out rows, typed totals, texts that are numbers and errors are in `remarks`. Returns rows, ' +
     'and for each column type, missing and distinct values; for numbers exact sum, mean, median, extremes, quartiles and outliers with row numbers ' +
     '(1 is the first row below the header); for text the most frequent values; figures by group, a trend over time, correlations, and warnings about ' +
     'what is odd in the file. Figures leave out exact duplicates of rows, rows whose status says cancelled, refunded, returned or test, and ' +
@@ -43,6 +45,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
     compare_with: Type.Optional(
       Type.String({ minLength: 1, maxLength: maxPathBytes, description: 'Another table in the workspace, to be joined with this one' }),
     ),
+    sheet: Type.Optional(Type.String({ minLength: 1, maxLength: 120, description: 'Of a workbook: read only the sheet of this name' })),
     above: Type.Optional(Type.Number({ description: 'Name the rows in which a number is larger than this' })),
     below: Type.Optional(Type.Number({ description: 'Name the rows in which a number is smaller than this' })),
     ratio_of: Type.Optional(
@@ -99,6 +102,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
       path,
       compare_with: other,
       extended_by: last,
+      sheet,
       above,
       below,
       ratio_of: of,
@@ -125,6 +129,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
             {
               name: path,
               maxBytes: maxResultBytes - envelopeBytes,
+              ...(sheet === undefined ? {} : { sheet }),
               bounds: {
                 above,
                 below,

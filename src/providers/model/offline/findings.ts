@@ -10,12 +10,22 @@ const minWeightShare = 0.1;
 
 /** Remarks that explain the figures come before those on the quality of the data. */
 const explainingKinds = new Set(
-  'factor_error asked_ratio basis asked_period total flows on_time late open unit_figures rare_state stock promoters ratings rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth period_odd period_same period_steady period_each growth ratio matrix margin change date_ends grid_gaps group_odd leaders outcomes hours_of_day column_means row_means counter level join'.split(
+  'formula_verdict formula_left_out formula_typed formula_text formula_stale formula_twice formula_differs formula_total formula_empty formula_error formula_rank factor_error asked_ratio basis asked_period total flows on_time late open unit_figures rare_state stock promoters ratings rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth period_odd period_same period_steady period_each growth ratio matrix margin change date_ends grid_gaps group_odd leaders outcomes hours_of_day column_means row_means counter level join'.split(
     ' ',
   ),
 );
 /** What most questions are about. */
-const firstKinds = new Set(['asked_ratio', 'factor_error', 'growth', 'planned', 'durations', 'on_time', 'late', 'flows']);
+const firstKinds = new Set([
+  'formula_verdict',
+  'asked_ratio',
+  'factor_error',
+  'growth',
+  'planned',
+  'durations',
+  'on_time',
+  'late',
+  'flows',
+]);
 /** Values that look wrong, and the figures without them. */
 const suspectKinds = new Set(['outlier', 'without_bad']);
 /** Crossed groups and hours are told behind what is simpler. */

@@ -15,6 +15,7 @@ import type { Orders } from './orders.ts';
 import { ratioArguments, ratioOfOne, ratioOfTwo } from './ratio-arguments.ts';
 import type { TextMaterial } from './report.ts';
 import { promotersIn, scalesIn } from './scales-in-task.ts';
+import { sheetIn } from './sheet-in-task.ts';
 import { summarise } from './summary.ts';
 import { readFacts } from './text/facts.ts';
 
@@ -47,13 +48,13 @@ const minInlineTextChars = 200;
 const maxLeadChars = 201;
 /** Files that this model writes itself are not material. */
 const ownFiles = /^(?:report|summary)\.md$|^analysis\.json$|^chart\.svg$|^output\.json$/i;
-const tableFile = /\.(?:csv|tsv|tab|psv|json|jsonl|ndjson|geojson)$/i;
+const tableFile = /\.(?:csv|tsv|tab|psv|json|jsonl|ndjson|geojson|xlsx)$/i;
 /** Tables among which chains of three are searched. */
 const maxChained = 4;
-const officeFile = /\.(?:pdf|docx?|xlsx?)$/i;
+const officeFile = /\.(?:pdf|docx?)$/i;
 const officeHint = '. Save it as text, Markdown or CSV and upload that';
-const workbook = /\.(?:xlsx?|ods)$/i;
-const workbookReason = 'Spreadsheets are not read. Open it, save each sheet as CSV, and upload the CSV files';
+const otherWorkbook = /\.(?:xls|ods)$/i;
+const workbookReason = 'Spreadsheets of this kind are not read. Open it, save it as XLSX, and upload that';
 const mediaFile = /\.(?:png|jpe?g|gif|webp|svg|ico|mp[34]|wav|mov|avi|zip|gz|tar|7z|exe|bin|wasm|parquet|sqlite|db)$/i;
 
 /** The calls still to be made, or their results. */
@@ -157,7 +158,7 @@ function readFile(conversation: Conversation, name: string, found: Gathered): Ca
       return [];
     }
   }
-  if (workbook.test(name)) {
+  if (otherWorkbook.test(name)) {
     found.unreadable.push({ name, reason: workbookReason });
     return [];
   }
@@ -208,7 +209,10 @@ function profileOf(conversation: Conversation, name: string): Call[] | TableProf
         },
       },
     ];
-  return past.outcome === 'done' && isProfile(past.result) ? past.result : null;
+  if (past.outcome !== 'done' || !isProfile(past.result)) return null;
+  // The names of the sheets are known only from the first profile.
+  const sheet = past.args.sheet === undefined ? sheetIn(request, past.result.sheets ?? []) : null;
+  return sheet === null ? past.result : [{ name: 'profile_table', args: { ...past.args, sheet } }];
 }
 
 /** The tables of files, without the lists in their records. */

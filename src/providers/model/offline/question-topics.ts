@@ -7,7 +7,7 @@ export type Topic = { words: RegExp; kinds: ReadonlySet<string>; judges?: true; 
 
 /** Findings that question the data. */
 const qualityOrder =
-  'total factor_error relation_broken basis outlier join_conflicts join_excess join_only join_inactive duplicate_rows duplicate_keys repeated_values near_duplicates join_repeats out_of_range negative left_out not_numbers bounds balance_broken counter_falls stuck gaps group_gaps grid_gaps number_gaps missing_rows mixed_dates mixed_units mixed_styles misspelt spelling unit_cells repeated_times far_date day_first month_first formulas zeros group_odd span_backwards without_bad addresses data_problem weight order few_rows'.split(
+  'formula_verdict formula_left_out formula_typed formula_text formula_stale formula_twice formula_differs formula_total formula_empty formula_error total factor_error relation_broken basis outlier join_conflicts join_excess join_only join_inactive duplicate_rows duplicate_keys repeated_values near_duplicates join_repeats out_of_range negative left_out not_numbers bounds balance_broken counter_falls stuck gaps group_gaps grid_gaps number_gaps missing_rows mixed_dates mixed_units mixed_styles misspelt spelling unit_cells repeated_times far_date day_first month_first formulas zeros group_odd span_backwards without_bad addresses data_problem weight order few_rows'.split(
     ' ',
   );
 
@@ -33,14 +33,14 @@ const topics: readonly Topic[] = [
   {
     words: /^(?:total|totals|altogether|overall|sum|sums|much|insgesamt|gesamt\p{L}{0,8}|summe|wieviel|worth)$/u,
     kinds: wordSet(
-      'asked_period join_converted sums total unit_figures mixed_units join_difference join_product planned dues_open dues_total factor_error',
+      'asked_period formula_verdict formula_total join_converted sums total unit_figures mixed_units join_difference join_product planned dues_open dues_total factor_error',
     ),
   },
   {
     words:
       /^(?:most|more|sells?|sold|better|worse|largest|biggest|highest|best|top|leading|leads?|least|lowest|smallest|worst|fewest|strongest|weakest|cheapest|longest|meisten?|größte\p{L}?|höchste\p{L}?|beste\p{L}?|wenigsten|niedrigste\p{L}?|kleinste\p{L}?)$/u,
     kinds: wordSet(
-      'factor_error join_converted join_by_key group rank ratio trend join_groups leaders unit_figures level durations ratings column_means row_means',
+      'factor_error formula_rank join_converted join_by_key group rank ratio trend join_groups leaders unit_figures level durations ratings column_means row_means',
     ),
   },
   {
@@ -80,7 +80,7 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:use|uses|used|usage|consume|consumed|consumption|verbrauch\p{L}{0,2}|verbraucht)$/u,
-    kinds: wordSet('factor_error counter sums group unit_figures'),
+    kinds: wordSet('factor_error formula_rank counter sums group unit_figures'),
   },
   {
     words: /^(?:satisf\p{L}{0,8}|happy|content|rated?|ratings?|scores?|zufrieden\p{L}{0,5}|bewert\p{L}{0,5})$/u,
@@ -197,7 +197,9 @@ const topics: readonly Topic[] = [
   { words: /^(?:reorder|stock|restock|nachbestell\p{L}{0,3})$/u, kinds: wordSet('stock') },
   {
     words: /^(?:agree|agrees|match|matches|differ|differs|consistent|stimmt|stimmen)$/,
-    kinds: wordSet('relation relation_broken total balance balance_broken join_values join_difference'),
+    kinds: wordSet(
+      'formula_verdict formula_total formula_stale relation relation_broken total balance balance_broken join_values join_difference',
+    ),
   },
   { words: /^(?:margin|profit|profitable|gewinn|marge)$/, kinds: wordSet('margin flows') },
   {

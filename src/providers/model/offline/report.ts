@@ -111,9 +111,15 @@ function textSection({ name, summary, facts }: TextMaterial, shown: ReadonlySet<
 function describeTable(table: TableProfile): string {
   const form =
     table.format !== 'csv'
-      ? { aligned: 'columns aligned by blanks', json: 'JSON', log: 'access log', markdown: 'table in Markdown' }[table.format]
+      ? {
+          aligned: 'columns aligned by blanks',
+          json: 'JSON',
+          log: 'access log',
+          markdown: 'table in Markdown',
+          xlsx: 'sheet of a workbook',
+        }[table.format]
       : `text separated by ${{ ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' }[table.delimiter ?? ','] ?? 'commas'}`;
-  return `- ${safe(table.name)}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')} (${form}, ${table.encoding}).${leftOut(table)}`;
+  return `- ${safe(table.name)}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')} (${form}${table.format === 'xlsx' ? '' : `, ${table.encoding}`}).${leftOut(table)}`;
 }
 
 /** Told before the first figure, for every figure rests on it. */

@@ -198,10 +198,10 @@ const cases: Case[] = [
     ],
   },
   {
-    says: 'a workbook is not read, and the report says what to do',
+    says: 'a damaged workbook is not read, and the report says what to do',
     prompt: 'Summarise report.xlsx and empty.csv',
     files: { 'report.xlsx': 'PK', 'empty.csv': '' },
-    expected: [/report\.xlsx: not read\. Spreadsheets are not read\. Open it, save each sheet as CSV/, /The file is empty/],
+    expected: [/report\.xlsx: not read\. report\.xlsx is damaged.*save it anew, and upload that/, /The file is empty/],
   },
   {
     says: 'the date of the next meeting is no risk, and single events on a few days have no development',
