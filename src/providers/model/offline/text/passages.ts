@@ -1,5 +1,6 @@
 /** The sentences of a text in their order, with line and heading; the reading unit of rules that relate sentences to each other. */
 import { sentencesOf } from '../sentences.ts';
+import { type Amount, amountsIn } from './amounts.ts';
 import type { Unit } from './units.ts';
 
 export type Passage = {
@@ -10,6 +11,8 @@ export type Passage = {
   /** The position in the text. */
   at: number;
   before: Passage | null;
+  /** Its figures, read once. */
+  amounts: readonly Amount[];
   kind: 'sentence' | 'item' | 'field';
 };
 
@@ -24,8 +27,10 @@ export function passagesOf(units: readonly Unit[]): Passage[] {
     const sentences = kind === 'sentence' ? [read] : sentencesOf(read);
     for (const [i, sentence] of sentences.entries()) {
       if (passages.length === maxPassages) return passages;
+      const own = (kind === 'field' && i === 0 ? `${key}: ${sentence}` : sentence).slice(0, maxChars);
       passages.push({
-        text: (kind === 'field' && i === 0 ? `${key}: ${sentence}` : sentence).slice(0, maxChars),
+        text: own,
+        amounts: amountsIn(own),
         line,
         section,
         at: passages.length,

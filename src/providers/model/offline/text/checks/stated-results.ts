@@ -1,6 +1,6 @@
 /** Results that a sentence states and that follow from its other figures: changes, products and shares. */
 import { exact, round } from '../../figure.ts';
-import { type Amount, amountsIn, exactly, inNotationOf } from '../amounts.ts';
+import { type Amount, exactly, inNotationOf } from '../amounts.ts';
 import type { Quote } from '../facts.ts';
 import type { Passage } from '../passages.ts';
 
@@ -15,8 +15,7 @@ const approximate =
   /(?:about|around|roughly|nearly|almost|over|more than|less than|under|some|circa|ca\.|rund|etwa|fast|knapp|über|gut) $/iu;
 
 export function wrongResults(passages: readonly Passage[]): Quote[] {
-  return passages.flatMap(({ text, line }) => {
-    const amounts = amountsIn(text);
+  return passages.flatMap(({ text, line, amounts }) => {
     return amounts.flatMap((_, i) => {
       const found = change(text, amounts, i) ?? multiplied(text, amounts, i) ?? share(text, amounts, i);
       return found === null ? [] : [{ text: found, line }];

@@ -1,5 +1,5 @@
 /** Listed amounts against the total that the text states for them. */
-import { type Amount, amountsIn, exactly, inNotationOf } from '../amounts.ts';
+import { type Amount, exactly, inNotationOf } from '../amounts.ts';
 import type { Quote } from '../facts.ts';
 import type { Passage } from '../passages.ts';
 
@@ -38,8 +38,7 @@ export function listedTotals(passages: readonly Passage[]): ListedTotal[] {
 }
 
 /** "Paint 120, brushes 40, lamps 90; in total 260 euros". */
-function inSentence({ text, line, section, at }: Passage): ListedTotal | null {
-  const amounts = amountsIn(text);
+function inSentence({ text, amounts, line, section, at }: Passage): ListedTotal | null {
   if (amounts.length < fewest) return null;
   const total = totalOf(text, amounts);
   if (total === null || noPlainList.test(text)) return null;
@@ -48,31 +47,31 @@ function inSentence({ text, line, section, at }: Passage): ListedTotal | null {
 }
 
 /** "Ropes EUR 200, paint EUR 150, lamps EUR 300. That makes EUR 650." */
-function ofSentenceBefore(passages: readonly Passage[], { text, line, section, at }: Passage): ListedTotal | null {
+function ofSentenceBefore(passages: readonly Passage[], { text, amounts, line, section, at }: Passage): ListedTotal | null {
   const before = passages[at - 1];
   if (before === undefined || line - before.line > 1) return null;
-  const amounts = amountsIn(text);
   const total = opening.test(text) ? totalOf(text, amounts) : null;
   if (total === null || total !== amounts[0]) return null;
-  const parts = amountsIn(before.text);
+  const parts = [...before.amounts];
   const same = parts.length >= fewest && total.unit !== '' && parts.every(({ unit }) => unit === total.unit);
   return same ? listedTotal(parts, before.line, total, { line, section, at }) : null;
 }
 
 /** Lines with one amount each, and a line "Total: …" below. */
-function ofLines(passages: readonly Passage[], { text, line, section, at }: Passage): ListedTotal | null {
+function ofLines(passages: readonly Passage[], { text, amounts, line, section, at }: Passage): ListedTotal | null {
   if (!totalLine.test(text)) return null;
-  const [total, ...others] = amountsIn(text);
+  const [total, ...others] = amounts;
   if (total === undefined || others.length > 0) return null;
   const parts: Amount[] = [];
   let first = line;
   for (let i = at - 1; i >= 0 && passages[i]!.section === section && first - passages[i]!.line <= 2; i--) {
-    const own = amountsIn(passages[i]!.text).filter(({ unit }) => unit === total.unit);
-    if (own.length !== 1) break;
-    parts.unshift(own[0]!);
+    const own = passages[i]!.amounts.filter(({ unit }) => unit === total.unit);
+    // Another total ends the list, so no line is read for two totals.
+    if (own.length !== 1 || totalLine.test(passages[i]!.text)) break;
+    parts.push(own[0]!);
     first = passages[i]!.line;
   }
-  return parts.length < 2 ? null : listedTotal(parts, first, total, { line, section, at });
+  return parts.length < 2 ? null : listedTotal(parts.toReversed(), first, total, { line, section, at });
 }
 
 function totalOf(text: string, amounts: readonly Amount[]): Amount | null {
@@ -110,12 +109,12 @@ function listedTotal(parts: Amount[], from: number, total: Amount, place: Pick<P
 
 /** What really remains, where the sentence says what remains of an amount named before. */
 function remainder(passages: readonly Passage[], { total, sum, at }: ListedTotal): string {
-  const { text } = passages[at]!;
-  const rest = amountsIn(text).find(({ index, unit }) => index > total.index && unit === total.unit);
+  const { text, amounts } = passages[at]!;
+  const rest = amounts.find(({ index, unit }) => index > total.index && unit === total.unit);
   if (rest === undefined || !remaining.test(text)) return '';
   const whole = passages
     .slice(Math.max(0, at - 10), at)
-    .flatMap((passage) => amountsIn(passage.text))
+    .flatMap((passage) => passage.amounts)
     .find(({ unit, value }) => unit === total.unit && exactly(value - total.value) === rest.value);
   return whole === undefined
     ? ''

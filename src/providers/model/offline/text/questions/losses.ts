@@ -1,6 +1,6 @@
 /** Money that was lost: what the text says of it, or an estimate from those affected, those who came back, and an average value. */
 import { exact } from '../../figure.ts';
-import { type Amount, amountsIn, exactly, inNotationOf, isMoney } from '../amounts.ts';
+import { type Amount, exactly, inNotationOf, isMoney } from '../amounts.ts';
 import type { Passage } from '../passages.ts';
 import { cited, quotesShort, quoteTable, type Told } from './told.ts';
 
@@ -20,7 +20,7 @@ const summaryHeading = /^(?:executive )?(?:summary|abstract|overview|zusammenfas
 type Found = { amount: Amount; passage: Passage };
 
 export function lossOf(passages: readonly Passage[]): Told {
-  const stated = passages.filter(({ text }) => lost.test(text) && amountsIn(text).some(isMoney));
+  const stated = passages.filter(({ text, amounts }) => lost.test(text) && amounts.some(isMoney));
   if (stated.length > 0) return { short: `the text says: ${quotesShort(stated)}`, lines: ['The text says:', '', quoteTable(stated)] };
   // The figures of a summary are not the details.
   const details = passages.filter(({ section }) => !summaryHeading.test(section));
@@ -46,7 +46,7 @@ export function lossOf(passages: readonly Passage[]): Told {
 }
 
 function first(passages: readonly Passage[], fits: (text: string, amount: Amount) => boolean): Found | null {
-  for (const passage of passages) for (const amount of amountsIn(passage.text)) if (fits(passage.text, amount)) return { amount, passage };
+  for (const passage of passages) for (const amount of passage.amounts) if (fits(passage.text, amount)) return { amount, passage };
   return null;
 }
 

@@ -1,6 +1,6 @@
 /** How much money is missing: the total that a section lists or states, less what it says is there. */
 import { contentWords } from '../../summary.ts';
-import { type Amount, amountsIn, exactly, inNotationOf, isMoney } from '../amounts.ts';
+import { type Amount, exactly, inNotationOf, isMoney } from '../amounts.ts';
 import { listedTotals } from '../checks/totals.ts';
 import type { Passage } from '../passages.ts';
 import { stem, stemsInCommon } from '../stem.ts';
@@ -22,6 +22,8 @@ const askingWords = new Set(
   'how much many money euros euro dollars missing short need needed still lack gap fehlt fehlen geld viel wie'.split(' '),
 );
 
+const maxNeeds = 20;
+
 /** `isWrong`: the stated total is not the sum of its items, which is `value`. */
 type Need = { amount: Amount; value: number; isWrong: boolean; source: string; section: string; at: number };
 
@@ -31,9 +33,11 @@ export function shortfall(clause: string, passages: readonly Passage[]): Told | 
       .filter((word) => !askingWords.has(word))
       .map(stem),
   );
-  const overlap = ({ section, at }: { section: string; at: number }) => stemsInCommon(`${section} ${passages[at]!.text}`, wanted);
-  const needs = needsIn(passages).toSorted((a, b) => overlap(b) - overlap(a) || b.value - a.value);
-  for (const need of needs) {
+  const needs = needsIn(passages)
+    .map((need) => ({ need, common: stemsInCommon(`${need.section} ${passages[need.at]!.text}`, wanted) }))
+    .toSorted((a, b) => b.common - a.common || b.need.value - a.need.value)
+    .slice(0, maxNeeds);
+  for (const { need } of needs) {
     const held = heldIn(passages, need);
     if (held.length === 0) continue;
     const sum = exactly(held.reduce((all, { amount }) => all + amount.value, 0));
@@ -74,9 +78,10 @@ function needsIn(passages: readonly Passage[]): Need[] {
       at,
     }),
   );
+  const inLists = new Set(listed.map(({ at }) => at));
   const stated = passages.flatMap((passage): Need[] => {
-    if (listed.some(({ at }) => at === passage.at) || !needing.test(passage.text) || uncertain.test(passage.text)) return [];
-    const amounts = amountsIn(passage.text).filter(isMoney);
+    if (inLists.has(passage.at) || !needing.test(passage.text) || uncertain.test(passage.text)) return [];
+    const amounts = passage.amounts.filter(isMoney);
     return amounts.length !== 1
       ? []
       : [
@@ -98,7 +103,7 @@ function heldIn(passages: readonly Passage[], need: Need) {
   return passages.flatMap((passage) => {
     if (passage.section !== need.section || passage.at === need.at) return [];
     if (!holding.test(passage.text) || uncertain.test(passage.text) || stating.test(passage.text)) return [];
-    const amounts = amountsIn(passage.text).filter(({ unit }) => unit === need.amount.unit);
+    const amounts = passage.amounts.filter(({ unit }) => unit === need.amount.unit);
     return amounts.length === 1 ? [{ amount: amounts[0]!, passage }] : [];
   });
 }
@@ -107,7 +112,7 @@ function heldIn(passages: readonly Passage[], need: Need) {
 function mayHelp(passages: readonly Passage[], need: Need): Passage[] {
   return passages
     .filter((passage) => {
-      const has = amountsIn(passage.text).some(({ unit }) => unit === need.amount.unit) && passage.at !== need.at;
+      const has = passage.amounts.some(({ unit }) => unit === need.amount.unit) && passage.at !== need.at;
       if (!has || stating.test(passage.text)) return false;
       return passage.section === need.section ? holdingMaybe.test(passage.text) : account.test(passage.text);
     })
@@ -117,7 +122,7 @@ function mayHelp(passages: readonly Passage[], need: Need): Passage[] {
 function statedShortfall(passages: readonly Passage[], { section, amount }: Need, missing: number): string[] {
   return passages.flatMap((passage) => {
     if (passage.section !== section || !stating.test(passage.text)) return [];
-    const own = amountsIn(passage.text).filter(({ unit }) => unit === amount.unit);
+    const own = passage.amounts.filter(({ unit }) => unit === amount.unit);
     return own.length === 1 && own[0]!.value !== missing ? [`The text says otherwise: ${cited(passage)}.`] : [];
   });
 }

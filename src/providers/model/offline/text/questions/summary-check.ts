@@ -1,5 +1,5 @@
 /** The figures of a summary against those of the rest of the text. */
-import { type Amount, amountsIn } from '../amounts.ts';
+import type { Amount } from '../amounts.ts';
 import type { Quote } from '../facts.ts';
 import type { Passage } from '../passages.ts';
 import { stemsInCommon, stemsOf } from '../stem.ts';
@@ -9,6 +9,7 @@ const summaryHeading = /^(?:executive )?(?:summary|abstract|overview|in short|zu
 const losing = /(?<![\p{L}])(?:lost|loss|fail(?:ed|ures?)|missed|cancelled|affected|could not|verloren|betroffen|ausgefallen)(?![\p{L}])/iu;
 const duration = /^(?:minute|hour|day|stunde|minuten|tag|tagen)$/;
 const maxRelated = 3;
+const maxFigures = 12;
 
 export function hasSummary(passages: readonly Passage[]): boolean {
   return passages.some(({ section }) => summaryHeading.test(section));
@@ -17,14 +18,15 @@ export function hasSummary(passages: readonly Passage[]): boolean {
 /** Figures that stand in the summary only, with the lines of the text that have figures on the same matter. */
 export function figuresOnlyInSummary(passages: readonly Passage[]): Quote[] {
   const details = passages.filter(({ section, kind }) => !summaryHeading.test(section) && kind !== 'field');
-  const known = new Set(details.flatMap(({ text }) => amountsIn(text).map(({ value }) => value)));
+  const known = new Set(details.flatMap(({ amounts }) => amounts.map(({ value }) => value)));
+  const counting = details.filter(({ amounts }) => amounts.some(({ value }) => value >= 10));
   return passages
     .filter(({ section }) => summaryHeading.test(section))
     .flatMap((passage) =>
-      amountsIn(passage.text)
-        .filter(({ value, unit }) => !known.has(value) && !duration.test(unit))
-        .map((amount) => ({ text: onlyThere(passage, amount, details), line: passage.line })),
-    );
+      passage.amounts.filter(({ value, unit }) => !known.has(value) && !duration.test(unit)).map((amount) => ({ passage, amount })),
+    )
+    .slice(0, maxFigures)
+    .map(({ passage, amount }) => ({ text: onlyThere(passage, amount, counting), line: passage.line }));
 }
 
 function onlyThere(passage: Passage, amount: Amount, details: readonly Passage[]): string {
@@ -32,13 +34,12 @@ function onlyThere(passage: Passage, amount: Amount, details: readonly Passage[]
   const noun = nounAfter(passage.text, amount);
   const isLoss = losing.test(passage.text);
   const related = details
-    .filter(({ text }) => amountsIn(text).some(({ value }) => value >= 10))
     .map((each) => ({
       each,
       common:
         stemsInCommon(each.text, wanted) +
         (isLoss && losing.test(each.text) ? 2 : 0) +
-        (noun !== '' && amountsIn(each.text).some((other) => nounAfter(each.text, other) === noun) ? 2 : 0),
+        (noun !== '' && each.amounts.some((other) => nounAfter(each.text, other) === noun) ? 2 : 0),
     }))
     .filter(({ common }) => common >= 2)
     .toSorted((a, b) => b.common - a.common || a.each.at - b.each.at)

@@ -7,6 +7,7 @@ import { type Passage, withSubject } from '../passages.ts';
 export type Told = { short: string; lines: string[]; sections?: string[] };
 
 const maxQuotes = 12;
+const maxFound = 60;
 const shortChars = 200;
 
 /** The quotes in a table, each once. */
@@ -34,6 +35,7 @@ export function cited({ text, line }: Quote): string {
 export function quotesWhere(passages: readonly Passage[], fits: (passage: Passage) => boolean): Quote[] {
   const quotes: Quote[] = [];
   for (const passage of passages) {
+    if (quotes.length === maxFound) return quotes;
     if (!fits(passage)) continue;
     const quote = withSubject(passage);
     const last = quotes.at(-1);
