@@ -61,6 +61,23 @@ test('wallets use the time zone that was chosen last', () => {
   assert.equal(world.rows.get(`wallet/${first.id}`).timezone, 'America/Lima');
 });
 
+test('an approval that was decided before the agent heard of the end of its task is shown as decided', () => {
+  const world = new World();
+  const pending = { id: 'apr_1', agentId: 'agnt_1', action: 'charge_card', status: 'pending', decidedAt: null, reason: null };
+  const running = { id: 'task_1', accountId: 'acct_1', status: 'running', planEffectId: null, places: {}, deliverables: [] };
+  const agents = [{ id: 'agnt_1', status: 'waiting', currentTool: 'charge_card' }];
+  world.rows.set('task/task_1', { ...running, agents, approvals: [pending], waiting: [], granted: [] });
+  world.act('task', 'task_1', 'cancel', null);
+  assert.equal(world.rows.get('task/task_1').approvals[0].status, 'expired');
+  const decided = { ...pending, status: 'approved', decidedAt: 5, decidedBy: 'usr_1', decidedVia: 'session' };
+  const report = { agentId: 'agnt_1', turn: null, rests: false, work: null, status: 'thinking', currentTool: null };
+  world.act('task', 'task_1', 'report', { ...report, approval: decided });
+  assert.deepEqual(world.rows.get('task/task_1').approvals, [decided]);
+  world.act('task', 'task_1', 'report', { ...report, approval: { ...pending, id: 'apr_2' } });
+  assert.deepEqual(world.rows.get('task/task_1').approvals, [decided], 'an approval that nobody has decided is not added any more');
+  assert.deepEqual(world.rows.get('task/task_1').agents, [{ id: 'agnt_1', status: 'cancelled', currentTool: null }]);
+});
+
 test('the issuer of a card gets its latest status', () => {
   const world = new World();
   const about = { accountId: 'acct_1', name: 'c', currency: 'USD', spendLimitMinor: 100, last4: '1234', numberHash: 'h' };

@@ -3,11 +3,12 @@
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { derivedId } from '../../../ids.ts';
+import { toMinor } from '../../../money.ts';
 import { accountSettings, autoApproveSetting } from '../../accounts/contract.ts';
 import type { Tool } from '../../tasks/contract.ts';
 import { commerceIds } from '../ids.ts';
 import { purchaseOrder } from '../purchase-order/messages.ts';
-import { Amount, minorOf, spend, timeoutMs } from './spend.ts';
+import { Amount, spend, timeoutMs } from './spend.ts';
 
 type Arguments = { description: string; amount: number; vendor: string };
 
@@ -27,7 +28,7 @@ export const createPurchaseOrder = (actors: ActorSystem): Tool => ({
   repeatable: true,
   timeoutMs,
   async run({ description, amount, vendor }: Arguments, { accountId, authority: { mode }, callId, slotOwner }) {
-    const amountMinor = minorOf(amount);
+    const amountMinor = toMinor(amount);
     const settings = await actors.query(accountSettings, accountId, 'get', null);
     const autoApproveThresholdMinor = settings[autoApproveSetting[mode]];
     const id = derivedId(commerceIds.purchaseOrder, slotOwner, callId);

@@ -62,8 +62,7 @@ export function mcpServerRoutes(parts: McpRouteParts): AnyRoute[] {
         name: Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$', description: 'Part of the names of its tools' }),
         url: Type.String({ minLength: 1, maxLength: 2_048, description: 'https; it speaks streamable HTTP' }),
         headers: Type.Optional(
-          // The pattern allows line breaks too, so that such a name is refused (`checkHeaders`) and not dropped as an unknown field.
-          Type.Record(Type.String({ pattern: '^[\\s\\S]*$' }), Type.String({ maxLength: 8_192 }), {
+          Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 8_192 }), {
             maxProperties: 20,
             description: 'Sent with each request, such as an API key. They are stored encrypted and never shown',
           }),

@@ -11,7 +11,7 @@ import { agent } from '../agent/messages.ts';
 import { agentHasEnded, beginReady, createPlannedAgents, delegate, hasEnded } from './agent-scheduling.ts';
 import { withApproval, withoutPending } from './approvals.ts';
 import { deployCompleted } from './auto-deploy.ts';
-import { type AgentSummary, Deliverable, Task, type TaskRow } from './entity.ts';
+import { type AgentSummary, type Approval, Deliverable, Task, type TaskRow } from './entity.ts';
 import { taskInputs } from './inputs.ts';
 import { type AgentReport, task as ref, type TaskContract } from './messages.ts';
 import { deliverableOf, emit, newTask } from './state.ts';
@@ -98,8 +98,13 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
       },
 
       report(state, progress, ctx) {
-        if (state === null || hasEnded(state)) return nothing(state);
+        if (state === null) return nothing(state);
         const { agentId, turn, approval, rests, work, untrusted = false, ...shown } = progress;
+        // A decision that the agent has taken stands, also where the task ended before it heard of it.
+        if (hasEnded(state))
+          return nothing(
+            isDecided(approval) ? { ...state, approvals: withApproval(state.approvals, approval), updatedAt: ctx.nowMs } : state,
+          );
         // An ended agent stays ended; late reports do not change that.
         const wasOver = isOver(state, agentId);
         const shownFields = wasOver ? {} : shown;
@@ -166,6 +171,10 @@ function nothing(state: State): Turn<State, undefined> {
 /** The agent has reported its end. */
 function isOver(task: TaskRow, agentId: string): boolean {
   return task.agents.some((one) => one.id === agentId && agentHasEnded(one.status));
+}
+
+function isDecided(approval: Approval | null): approval is Approval {
+  return approval?.status === 'approved' || approval?.status === 'rejected';
 }
 
 function live(task: TaskRow): AgentSummary[] {

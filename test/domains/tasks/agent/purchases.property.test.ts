@@ -135,7 +135,11 @@ async function spendingWorld() {
   };
   const spendingTools = commerceTools({ actors: null as never }).map(
     // The tool of the live node: after a crash it is another one.
-    (tool, at): Tool => ({ ...tool, run: (args, context) => onTheWay(() => commerceTools(node)[at]!.run(args, context)) }),
+    (tool, at): Tool => ({
+      ...tool,
+      ...(tool.preview === undefined ? null : { preview: (args, context) => commerceTools(node)[at]!.preview!(args, context) }),
+      run: (args, context) => onTheWay(() => commerceTools(node)[at]!.run(args, context)),
+    }),
   );
   const toolbox = createCatalogue(spendingTools);
   const services = {

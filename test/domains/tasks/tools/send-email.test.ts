@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { checkArguments } from '../../../../src/domains/tasks/tools/check-arguments.ts';
 import type { AgentMail } from '../../../../src/domains/tasks/tools/port.ts';
 import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
 import { sendEmail } from '../../../../src/domains/tasks/tools/send-email.ts';
@@ -48,6 +49,11 @@ const bad: [string, object][] = [
   ['an empty subject', { subject: '' }],
   ['a subject of a thousand characters', { subject: 'x'.repeat(1000) }],
 ];
+test('an address or subject that no mail can have does not match the schema, so no person is asked about it', () => {
+  for (const [name, change] of bad) assert.equal('body' in change || !checkArguments(sendEmail, { ...mail, ...change }).ok, true, name);
+  assert.equal(checkArguments(sendEmail, mail).ok, true);
+});
+
 for (const [name, change] of bad) {
   test(`${name} is refused and nothing is sent`, async () => {
     const { sent, send } = postbox();
