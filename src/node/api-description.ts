@@ -70,7 +70,7 @@ Every answer contains the state of your rate limit: \`X-RateLimit-Limit\` reques
 
 A limit counts for each key, for a person by all sessions together, and for the whole cluster; without a limit both figures are 2147483647. All
 keys and sessions of an account together have five times the limit of one; the headers show the limit that is nearer. Download links count toward their account,
-apart from its keys. A valid key or session counts on public paths too. Requests without a token count by address, and so do those whose token is refused. JSON bodies hold up to 1 MiB, uploads 50 MiB.
+apart from its keys. Requests without a token count by address, and so do those whose token is refused. JSON bodies hold up to 1 MiB, uploads 50 MiB.
 
 ## Repeating requests safely
 

@@ -35,11 +35,6 @@ export function matchesTag(ifNoneMatch: string, tag: string): boolean {
   return ifNoneMatch.split(',').some((one) => withoutWeakness(one.trim()) === opaque);
 }
 
-/** Whether If-Match names the tag. The comparison is strong: weak tags match nothing. */
-export function matchesTagStrongly(ifMatch: string, tag: string): boolean {
-  return ifMatch.trim() === '*' || (!tag.startsWith('W/') && ifMatch.split(',').some((one) => one.trim() === tag));
-}
-
 function withoutWeakness(tag: string): string {
   return tag.startsWith('W/') ? tag.slice(2) : tag;
 }

@@ -19,7 +19,6 @@ const failures: Record<number, { when: string; detail: string }> = {
   },
   413: { when: 'The body is too long', detail: 'The body is too long' },
   415: { when: 'The content type is not the one expected', detail: 'Send JSON as application/json' },
-  412: { when: 'If-Match does not name the content', detail: 'Precondition Failed' },
   416: { when: 'The range is beyond the end', detail: 'Range Not Satisfiable' },
   429: { when: 'Too many requests: ask again after `Retry-After` seconds', detail: 'More than 60 requests a minute' },
   500: { when: 'A defect of the service; it is logged under the request id', detail: 'Internal Server Error' },

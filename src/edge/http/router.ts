@@ -129,7 +129,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       // Failed authentication counts against the address; too many get 429.
       if (scope !== null && (principal !== null || refused === null)) authorize(principal, scope);
       if (refused !== null) throw refused;
-      const call = newCall(prepared.route, request, variant, scope === null ? null : principal);
+      const call = newCall(prepared.route, request, variant, principal);
       if (prepared.route.forwards === true) {
         // The client may have disconnected when a forwarded request reads its address.
         request.settle();
@@ -178,7 +178,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
 
     let principal: Principal | null | Promise<Principal | null>;
     try {
-      principal = scope !== null ? authenticate(request) : limited ? callerToCount(request) : null;
+      principal = scope === null ? null : authenticate(request);
     } catch (error) {
       return refuseToken(error).catch(failed);
     }
@@ -270,20 +270,14 @@ export function createRouter(options: RouterOptions): HttpHandler {
       const refused = limits.admit(principal, request);
       return refused instanceof Promise ? refused.then(answered) : answered(refused);
     };
-    const principal = callerToCount(request);
-    if (!(principal instanceof Promise)) return count(principal);
-    request.settle();
-    return principal.then(count).catch(() => count(null));
-  }
-
-  /** The caller of a request that needs no token, for its rate limit. null, so the address counts: no token, or one that is refused. */
-  function callerToCount(request: HttpRequest): Principal | null | Promise<Principal | null> {
     try {
       const principal = authenticate(request);
-      return principal instanceof Promise ? principal.catch(() => null) : principal;
+      if (!(principal instanceof Promise)) return count(principal);
+      request.settle();
+      return principal.then(count).catch(() => count(null));
     } catch {
       // A download link that does not open this path, or a cookie without the right to act.
-      return null;
+      return count(null);
     }
   }
 }

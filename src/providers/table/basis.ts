@@ -130,7 +130,7 @@ export function basisOf(
   };
 }
 
-/** Equal sales may be two sales. If all other rows have different keys, or a quantity is of a time of day, equal rows are one row written twice. */
+/** Equal sales may be two sales. If all other rows have different keys or days, or a quantity is of a time of day, equal rows are one row written twice. */
 function repeatedRows(table: ColumnsInMemory): number[] {
   const repeated = duplicateRows(table).map(([again]) => again);
   const left = table.count - repeated.length;
@@ -138,7 +138,10 @@ function repeatedRows(table: ColumnsInMemory): number[] {
   const isKeyed = table.plans.some(
     ({ reads, timed, values, filled, role }) =>
       (reads === 'date' && timed && table.quantities().length > 0) ||
-      ((reads === 'text' || role === 'identifier') && values.exact && filled === table.count && values.distinct === left),
+      ((reads === 'text' || reads === 'date' || role === 'identifier') &&
+        values.exact &&
+        filled === table.count &&
+        values.distinct === left),
   );
   return isKeyed || isGrid(table, left) ? repeated : [];
 }

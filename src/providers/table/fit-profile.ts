@@ -1,11 +1,13 @@
 /** Shortens a profile to the size of a tool's result: groups first, then the least important parts. `trimmed` names the omitted parts. */
-import type { TableProfile } from './table-profile.ts';
+import type { GroupProfile, TableProfile } from './table-profile.ts';
 
 type Step = (profile: TableProfile) => string | null;
 
 /** Largest share of the lists within a JSON file. */
 const nestedShare = 0.5;
 const maxFindingChars = 700;
+/** Values of a group with the largest sums, and as many with the largest means, that a shortened list keeps of each figure. */
+export const largestKept = 3;
 
 const steps: Step[] = [
   (profile) => keepFindings(profile, 40),
@@ -46,9 +48,22 @@ function keepFindings(profile: TableProfile, most: number): string | null {
 }
 
 function keepGroupValues(profile: TableProfile, most: number): string | null {
-  const longest = Math.max(0, ...profile.groups.map(({ values }) => values.length));
-  for (const group of profile.groups) group.values.length = Math.min(group.values.length, most);
-  return longest > most ? `groups: only the ${most} values with most rows are listed` : null;
+  const isLong = profile.groups.some(({ values }) => values.length > most);
+  for (const group of profile.groups) group.values = shortened(group.values, most);
+  return isLong ? `groups: only the ${most} values with most rows and those with the largest figures are listed` : null;
+}
+
+/** The values with most rows, and of each figure those with the largest sums and means, in the order that they have. */
+function shortened(values: GroupProfile['values'], most: number): GroupProfile['values'] {
+  if (values.length <= most) return values;
+  const kept = new Set(values.slice(0, most));
+  for (const name of new Set(values.flatMap(({ figures }) => Object.keys(figures)))) {
+    const known = values.filter(({ figures }) => figures[name] !== undefined);
+    for (const figure of ['sum', 'mean'] as const)
+      for (const value of known.toSorted((a, b) => b.figures[name]![figure] - a.figures[name]![figure]).slice(0, largestKept))
+        kept.add(value);
+  }
+  return values.filter((value) => kept.has(value));
 }
 
 function keepGroupings(profile: TableProfile, most: number): string | null {

@@ -5,7 +5,7 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
 import { ExactSum } from './exact-sum.ts';
-import { countOf, exact, listed } from './figure-text.ts';
+import { countOf, exact, listed, percent } from './figure-text.ts';
 import type { Ratio } from './findings/ratio.ts';
 import { dueFindings } from './join-dues-findings.ts';
 import { enriched, grouped, named } from './join-groups.ts';
@@ -23,6 +23,10 @@ import type { Finding } from './table-profile.ts';
 
 const shown = 12;
 const minPairs = 8;
+/** Keys with a share of the sum. */
+const sharesShown = 3;
+/** Share of the keys; where more are zero or negative, this is usual. */
+const maxNotPositive = 0.2;
 
 /** What the figures are wanted for. */
 export type JoinBounds = { period?: Period; ratio?: Ratio };
@@ -70,19 +74,20 @@ function product(a: Side, b: Side): Finding[] {
   if (joined.some(({ units }) => units.size > 1)) return [];
   const sum = new ExactSum();
   const each: { key: string; value: number }[] = [];
-  const without: string[] = [];
+  const without: { text: string; rows: readonly number[] }[] = [];
   const doubtful: string[] = [];
   const byKey = new Map<string, number>();
   let rows = 0;
   for (const [key, own] of a.rows) {
     const others = b.rows.get(key);
     if (others === undefined) {
-      without.push(written(a, own[0]!));
+      without.push({ text: `${written(a, own[0]!)}${labelOf(a, own[0]!, b, -1)}`, rows: own });
       continue;
     }
     const prices = new Set(others.map((at) => table(b).numbers(p)[at]!).filter((value) => !Number.isNaN(value)));
     if (prices.size !== 1) {
-      (prices.size === 0 ? without : doubtful).push(written(a, own[0]!));
+      if (prices.size === 0) without.push({ text: `${written(a, own[0]!)}${labelOf(a, own[0]!, b, -1)}`, rows: own });
+      else doubtful.push(written(a, own[0]!));
       continue;
     }
     const other = others.find((at) => !Number.isNaN(table(b).numbers(p)[at]!))!;
@@ -101,13 +106,23 @@ function product(a: Side, b: Side): Finding[] {
     {
       kind: 'join_product',
       text: `${name} (${a.name} with ${b.name}) adds up to ${exact(sum.total())} over ${countOf(rows, 'row')}: ${listed(
-        ranked.slice(0, shown).map(({ key, value }) => `${key} ${exact(value)}`),
+        ranked.slice(0, shown).map(({ key, value }, i) => `${key} ${exact(value)}${i < sharesShown ? share(value, sum.total()) : ''}`),
         shown,
       )}${ranked.length > shown ? ' and more' : ''}.`,
     },
+    ...notPositive(name, ranked),
   ];
-  if (without.length > 0)
-    findings.push({ kind: 'join_product', text: `Not in this sum, because they have no ${p.name}: ${listed(without, shown)}.` });
+  if (without.length > 0) {
+    const known = without.flatMap(({ rows: own }) => own.map((at) => table(a).numbers(q)[at]!)).filter((value) => !Number.isNaN(value));
+    const amount = exact(clean(known.reduce((total, value) => total + value, 0)));
+    findings.push({
+      kind: 'join_unpriced',
+      text: `Not in this sum, because they have no ${p.name}: ${listed(
+        without.map(({ text }) => text),
+        shown,
+      )} (${q.name} ${amount} in ${countOf(known.length, 'row')}).`,
+    });
+  }
   if (doubtful.length > 0)
     findings.push({
       kind: 'join_product',
@@ -115,6 +130,35 @@ function product(a: Side, b: Side): Finding[] {
     });
   const figureAt = (at: number, other: number) => pairProduct(a, q, at, b, p, other)?.value ?? Number.NaN;
   return [...findings, ...grouped(a, b, figureAt, name), ...ownGroups(a, b, figureAt, name)];
+}
+
+function share(value: number, whole: number): string {
+  return value > 0 && whole > 0 ? ` (${percent(value, whole)})` : '';
+}
+
+/** Keys with a product of zero or below: a price or a quantity to check. */
+function notPositive(name: string, ranked: readonly { key: string; value: number }[]): Finding[] {
+  const [zero, negative] = [ranked.filter(({ value }) => value === 0), ranked.filter(({ value }) => value < 0)];
+  const parts = [
+    ...(negative.length === 0
+      ? []
+      : [
+          `below zero for ${listed(
+            negative.slice(0, shown).map(({ key, value }) => `${key} (${exact(value)})`),
+            shown,
+          )}`,
+        ]),
+    ...(zero.length === 0
+      ? []
+      : [
+          `zero for ${listed(
+            zero.slice(0, shown).map(({ key }) => key),
+            shown,
+          )}`,
+        ]),
+  ];
+  if (parts.length === 0 || zero.length + negative.length > ranked.length * maxNotPositive) return [];
+  return [{ kind: 'zeros', text: `${name} is ${parts.join(', and ')}.` }];
 }
 
 /** A figure of both tables by the groups of the table with the quantities: quantity × price by warehouse. */

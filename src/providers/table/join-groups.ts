@@ -2,8 +2,10 @@
 import type { ColumnPlan } from './column-evidence.ts';
 import { clean } from './columns-in-memory.ts';
 import { countOf, exact, leftOutText, listed, percent, round } from './figure-text.ts';
+import { isRatingName } from './findings/ratings.ts';
 import { uniqueness } from './join-key.ts';
 import { mainOf, quantities, type Side, table, written } from './join-side.ts';
+import { isPrice } from './plan-figures.ts';
 import type { Finding } from './table-profile.ts';
 
 const shown = 12;
@@ -20,11 +22,16 @@ export function enriched(a: Side, b: Side): Finding[] {
     : [main];
   // If both tables have one row per key, a column of the other that names each row is not a group.
   const groups = oneToOne ? new Set(table(b).plans.filter(({ values }) => values.distinct <= table(b).count * 0.8)) : undefined;
-  return measures.flatMap((measure) => {
-    const additive = measure.role !== 'rate';
+  const rated = quantities(a).find((plan) => !measures.includes(plan) && isMean(plan));
+  return [...measures, ...(rated === undefined ? [] : [rated])].flatMap((measure) => {
+    const additive = measure.role !== 'rate' && measure !== rated;
     const figureAt = (at: number) => table(a).numbers(measure)[at]!;
     const name =
-      measure.role === 'unclear' ? `${measure.name} (if its values may be added up)` : additive ? measure.name : `Mean ${measure.name}`;
+      measure.role === 'unclear' && additive
+        ? `${measure.name} (if its values may be added up)`
+        : additive
+          ? measure.name
+          : `Mean ${measure.name}`;
     // If the other table only names the keys, the names are the groups.
     return grouped(a, b, figureAt, name, additive, b, groups);
   });
@@ -35,6 +42,13 @@ function withoutText({ counted, leftOut, rows }: Side): string {
   if (counted === undefined || leftOut === undefined) return '';
   const all = [...rows.values()].every((own) => own.every((at) => counted.has(at)));
   return all ? `, without ${leftOutText(leftOut)}` : '';
+}
+
+/** A score, a rating or a rate, of which groups have a mean. */
+function isMean({ name, role }: ColumnPlan): boolean {
+  return (
+    (role === 'rate' || role === 'unclear') && (isRatingName(name) || /score|mark|grade|points|note|punkte/i.test(name)) && !isPrice(name)
+  );
 }
 
 function unclear(side: Side): ColumnPlan | undefined {

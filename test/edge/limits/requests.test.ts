@@ -171,22 +171,6 @@ test('a request for an unknown path counts against its valid key, and with an in
   assert.equal(await remaining('/open', {}), '10', 'the address has not paid for the key');
 });
 
-test('a request for a public path counts against its valid key, and without a valid key against the address', async (t) => {
-  later();
-  const remaining = async (init: RequestInit) => (await fetch(`${edge.url}/open`, init)).headers.get('x-ratelimit-remaining');
-  assert.deepEqual([await remaining(as('key')), await remaining(as('nobody')), await remaining({})], ['59', '11', '10']);
-  for (let i = 0; i < 59; i++) assert.equal((await fetch(`${edge.url}/open`, as('key'))).status, 200);
-  assert.equal((await fetch(`${edge.url}/open`, as('key'))).status, 429);
-  assert.equal(await remaining({}), '9', 'the address has not paid for the key');
-  const authenticate = () => {
-    throw new AppError('forbidden', 'This cookie may not act');
-  };
-  const strict = await startEdge(routes, { limits, authenticate });
-  t.after(() => strict.server.close(0));
-  const refused = await fetch(`${strict.url}/open`);
-  assert.deepEqual([refused.status, refused.headers.get('x-ratelimit-remaining')], [200, '8']);
-});
-
 test('a token or cookie that is refused before its look-up counts against the address', async (t) => {
   nowUs += 120_000_000;
   const authenticate = () => {

@@ -141,3 +141,10 @@ test('a row that its own text calls a test is left out, and a remark on a test i
   const profile = await profileText(`id;site;score;remark\n${rows.join('\n')}\n`);
   assert.deepEqual(profile.basis?.left_out, [{ kind: 'tests', what: 'row that its own text calls a test', count: 1, rows: [6] }]);
 });
+
+test('of days that come once each, an equal row is one day written twice', async () => {
+  const days = Array.from({ length: 12 }, (_, i) => `2025-03-${String(i + 1).padStart(2, '0')},${100 + i}`);
+  const profile = await profileText(`day,takings\n${[...days, days[4]].join('\n')}\n`);
+  assert.equal(profile.basis?.rows, 12);
+  assert.equal(numbersOf(profile, 'takings').sum, 1_266);
+});

@@ -21,7 +21,7 @@ function fuel(wrong: Record<number, number>): string {
 
 test('a value that is ten times too large for its neighbour is named, and sum and ratio are told without the error', async () => {
   assert.deepEqual(await textsOf(fuel({ 12: 440 }), 'factor_error'), [
-    'Probably a wrong unit or decimal in litres, to be checked: row 13 (2024-01, van) has 440, about 10 times too large for its cost 74.80: cost per litres is 0.17, in the other rows of vehicle van 1.70 to 1.80, and 44 would fit.',
+    'Probably a wrong unit or decimal in litres, to be checked: row 13 (2024-01, van) has 440, about 10 times too large for its cost 74.80: cost per litres is 0.17, in 9 other rows of vehicle van 1.70 to 1.80, and 44 would fit.',
     'With this value corrected, litres adds up to 1,580 instead of 1,976: van 490 instead of 886, 2024-01 740 instead of 1,136. cost per litres over all rows is then 1.75 instead of 1.40; by vehicle: van 1.75 (0.9675 as written), truck 1.75.',
   ]);
 });
@@ -55,4 +55,19 @@ test('a column that does not follow the other, such as quantity and unit price, 
   const orders = Array.from({ length: 30 }, (_, i) => `W${i},Kitchen,${i === 7 ? 300 : 1 + ((i * 5) % 4)},${20 + ((i * 7) % 30)}`);
   for (const column of ['unit_price_eur', 'weight'])
     assert.deepEqual(await textsOf(`order,category,quantity,${column}\n${orders.join('\n')}\n`, 'factor_error'), []);
+});
+
+test('a whole number that would need more digits than it has, and a total beside its number of entries, show no factor error', async () => {
+  const essays = Array.from({ length: 30 }, (_, i) => `E${i},${i === 8 ? 12 : 1_003 + i * 17},${50 + i}`);
+  assert.deepEqual(await textsOf(`essay,words,score\n${essays.join('\n')}\n`, 'factor_error'), []);
+  const orders = Array.from({ length: 30 }, (_, i) => ({
+    id: `O${i}`,
+    total: i === 8 ? 860 : 8 + (1 + (i % 4)) * 2,
+    lines: Array.from({ length: i === 8 ? 1 : 1 + (i % 4) }, (_, n) => ({ sku: `S${n}`, qty: 1 })),
+  }));
+  const remarks = (await profileText(JSON.stringify(orders), 'orders.json')).remarks;
+  assert.deepEqual(
+    remarks.filter(({ kind }) => kind === 'factor_error'),
+    [],
+  );
 });

@@ -1,5 +1,6 @@
 /** Findings on the groups of a table: the largest and the smallest, their shares, their other figures. */
 import { clean } from '../../table/columns-in-memory.ts';
+import { largestKept } from '../../table/fit-profile.ts';
 import type { ColumnProfile, Figures, GroupProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, groupedRows, listed, mainMeasure, measures, percent, round, safe } from './figure.ts';
 
@@ -45,7 +46,7 @@ function withLeftOut(values: GroupValues, measure: ColumnProfile): string {
   return each.length === 0 ? '' : ` With what the figures leave out: ${listed(each, valuesListed)}.`;
 }
 
-/** Groups of the longest tables may be truncated; then the smallest is not known. */
+/** Groups may be shortened to those with most rows and the largest figures; then the smallest is not known, and only the first `largestKept` are. */
 function isComplete(profile: TableProfile, values: GroupValues): boolean {
   return values.length < maxGroups && !profile.trimmed.some((note) => note.startsWith('groups'));
 }
@@ -89,22 +90,21 @@ function groupFigures(profile: TableProfile, group: GroupProfile, measure: Colum
   const tops = ranked.filter(({ figure }) => figure === top.figure).map(({ value }) => safe(value));
   const lasts = ranked.filter(({ figure }) => figure === last.figure).map(({ value }) => safe(value));
   const written = additive ? exact : round;
+  const complete = isComplete(profile, values);
   // The figures by the status have the rows that do not count too.
   const whole = group.is_status ? clean(ranked.reduce((sum, { figure }) => sum + figure, 0)) : measure.numbers!.sum;
   const positive = additive && last.figure >= 0 && whole > 0;
   const share = positive ? ` of ${exact(whole)} (${percent(top.figure, whole)})` : '';
-  const smallest = isComplete(profile, values)
-    ? `; ${listed(lasts, 3)} ${lasts.length === 1 ? 'has' : 'have'} the smallest: ${written(last.figure)}`
-    : '';
+  const smallest = complete ? `; ${listed(lasts, 3)} ${lasts.length === 1 ? 'has' : 'have'} the smallest: ${written(last.figure)}` : '';
   const each = ranked
-    .slice(0, valuesListed)
+    .slice(0, complete ? valuesListed : largestKept)
     .map(
       ({ value, rows, figure }) =>
         `${safe(value)} ${written(figure)} (${positive ? `${percent(figure, whole)}, ` : ''}${countOf(rows, 'row')})`,
     );
   const listing =
     ranked.length > 2 || measure !== mainMeasure(profile)
-      ? ` ${ranked.length <= valuesListed ? 'In order' : 'The first'}: ${each.join(', ')}.`
+      ? ` ${each.length === ranked.length ? 'In order' : 'The first'}: ${each.join(', ')}.`
       : ` ${each.join(', ')}.`;
   const three =
     positive && ranked.length > valuesListed
@@ -113,9 +113,7 @@ function groupFigures(profile: TableProfile, group: GroupProfile, measure: Colum
           whole,
         )}.`
       : '';
-  const missing = isComplete(profile, values)
-    ? groupedRows(profile, group) - values.reduce((sum, { rows }) => sum + rows, 0)
-    : (own?.missing ?? 0);
+  const missing = complete ? groupedRows(profile, group) - values.reduce((sum, { rows }) => sum + rows, 0) : (own?.missing ?? 0);
   const without =
     own !== undefined && own.missing > 0 && missing > 0 && additive
       ? ` ${countOf(missing, 'row')} without a ${safe(by)} ${missing === 1 ? 'is' : 'are'} in none of them.`

@@ -5,6 +5,7 @@ import { biggestGroups } from './findings-groups.ts';
 import { trend } from './findings-trend.ts';
 
 const minCorrelation = 0.7;
+const maxCorrelations = 6;
 /** Share of a column's sum at which a single row is worth a warning. */
 const minWeightShare = 0.1;
 
@@ -174,7 +175,7 @@ function correlations(profile: TableProfile): string[] {
   return profile.correlations
     .filter(({ columns }) => !follows(...columns))
     .filter(({ columns, r, rows }) => Math.abs(r) >= minCorrelation && rows >= 8 && columns.every((name) => known.has(name)))
-    .slice(0, 3)
+    .slice(0, maxCorrelations)
     .map(
       ({ columns: [a, b], r, rows }) =>
         `${safe(a)} and ${safe(b)} ${r > 0 ? 'rise together' : 'move against each other'} (correlation ${r.toFixed(2)} over ${exact(rows)} rows); that is no proof of cause.`,

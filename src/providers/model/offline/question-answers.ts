@@ -10,7 +10,7 @@ import { wordSet } from '../../table/word-set.ts';
 import { causeText } from './causes.ts';
 import { columnFor } from './column-synonyms.ts';
 import { asksCoverage, coverageLines } from './coverage.ts';
-import { countOf, safe } from './figure.ts';
+import { countOf, mainMeasure, safe } from './figure.ts';
 import { findingsWithKinds } from './findings.ts';
 import { readTokens } from './prompt-tokens.ts';
 import { statusFigures, withItsMeasure } from './question-measures.ts';
@@ -41,18 +41,22 @@ const ofSeveralFindings = /^(?:dues|budget)_/;
 /** Findings by the values of a column. */
 const groupKinds = new Set(['group', 'outcomes', 'leaders', 'join_groups']);
 
-type Candidate = Finding & { columns: readonly ColumnProfile[]; file: string };
+/** `main` is the name of the table's main measure, `undefined` without one. */
+type Candidate = Finding & { columns: readonly ColumnProfile[]; main: string | undefined; file: string };
 
 export function questionAnswers(task: string, tables: readonly TableProfile[], joins: readonly JoinProfile[]): Answer[] {
   const filled = tables.filter(({ rows }) => rows > 0);
   if (filled.length === 0) return [];
   const all = tables.flatMap(({ columns }) => columns);
   const candidates: Candidate[] = [
-    ...joins.flatMap(({ remarks }) => remarks.map(({ kind, text }) => ({ kind, text: safe(text), columns: all, file: '' }))),
+    ...joins.flatMap(({ remarks }) =>
+      remarks.map(({ kind, text }) => ({ kind, text: safe(text), columns: all, main: undefined, file: '' })),
+    ),
     ...filled.flatMap((table) =>
       findingsWithKinds(table).map((finding) => ({
         ...finding,
         columns: table.columns,
+        main: mainMeasure(table)?.name,
         file: tables.length > 1 ? `${safe(table.name)}: ` : '',
       })),
     ),
@@ -88,7 +92,13 @@ function answer(question: string, words: readonly string[], candidates: readonly
     // What leads within each group answers only a question on both groups.
     .filter(({ candidate, named }) => candidate.kind !== 'leaders' || (named >= 2 && topics.length > 0))
     // The figures of each group come before those of groups within groups.
-    .toSorted((a, b) => Number(isNested(a.candidate)) - Number(isNested(b.candidate)) || b.score - a.score || a.i - b.i);
+    .toSorted(
+      (a, b) =>
+        Number(isNested(a.candidate)) - Number(isNested(b.candidate)) ||
+        b.score - a.score ||
+        ofMain(b.candidate) - ofMain(a.candidate) ||
+        a.i - b.i,
+    );
   // Wrong values are told beside the figures that contain them.
   const doubts = judged
     ? []
@@ -131,6 +141,11 @@ function answer(question: string, words: readonly string[], candidates: readonly
     : [];
   const said = [...verdict, ...chosen];
   return [answerOf(question, said)];
+}
+
+/** 1 for a finding on the main measure of its table, which answers first where the question names no column. */
+function ofMain({ text, main }: Candidate): number {
+  return main !== undefined && mentions(text, safe(main)) ? 1 : 0;
 }
 
 function answerOf(question: string, said: readonly string[]): Answer {

@@ -33,7 +33,7 @@ const topics: readonly Topic[] = [
   {
     words: /^(?:total|totals|altogether|overall|sum|sums|much|insgesamt|gesamt\p{L}{0,8}|summe|wieviel|worth)$/u,
     kinds: wordSet(
-      'asked_period formula_verdict formula_total join_converted sums total unit_figures mixed_units join_difference join_product planned dues_open dues_total factor_error',
+      'asked_period formula_verdict formula_total join_converted sums total unit_figures mixed_units join_difference join_product join_unpriced planned dues_open dues_total factor_error',
     ),
   },
   {
@@ -60,7 +60,9 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:missing|missed|incomplete|gaps?|empty|absent|lack\p{L}{0,4}|fehl\p{L}{0,4}|lücken?|unvollständig)$/u,
-    kinds: wordSet('missing missing_rows missing_group gaps grid_gaps number_gaps left_out few_filled empty_column unknown'),
+    kinds: wordSet(
+      'missing missing_rows missing_group gaps grid_gaps number_gaps left_out few_filled empty_column unknown join_only join_unpriced',
+    ),
   },
   {
     words: /^(?:twice|duplicates?|duplicated|doubles?|doubled|repeated|doppelt\p{L}{0,2}|duplikate?)$/u,
@@ -84,7 +86,7 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:satisf\p{L}{0,8}|happy|content|rated?|ratings?|scores?|zufrieden\p{L}{0,5}|bewert\p{L}{0,5})$/u,
-    kinds: wordSet('ratings promoters group sums rate'),
+    kinds: wordSet('ratings promoters group join_groups sums rate'),
   },
   {
     words:
@@ -156,7 +158,10 @@ const topics: readonly Topic[] = [
     kinds: wordSet('dues_open dues_nothing dues_part'),
     weak: true,
   },
-  { words: /^(?:paid|nobody|unknown|unmatched|neither|belong|belongs)$/, kinds: wordSet('join_only') },
+  { words: /^(?:paid|nobody|unknown|unmatched|neither|either|side|sides|belong|belongs|unlisted)$/, kinds: wordSet('join_only') },
+  { words: /^(?:list|listed|roster|register|registered|liste)$/, kinds: wordSet('join_only') },
+  { words: /^(?:valued|priced|unpriced|bewertet)$/, kinds: wordSet('join_unpriced join_product') },
+  { words: /^(?:not|cannot|can't|nicht)$/, kinds: wordSet('join_unpriced'), beside: true },
   {
     words:
       /^(?:late|lateness|delayed|delays?|overdue|punctual\p{L}{0,4}|deadline\p{L}?|verspätet|verspätung\p{L}{0,2}|pünktlich\p{L}{0,4})$/u,

@@ -24,6 +24,8 @@ const maxWrong = 0.15;
 /** By how much a value must be above all others of its group. */
 const beyond = 1.5;
 const minCorrelation = 0.6;
+/** Of the ratios of the other rows, the largest divided by the smallest: where they differ by more, any value would fit after some factor. */
+const maxSpread = 5;
 const shown = 8;
 const maxFindings = 2;
 
@@ -66,7 +68,8 @@ function findErrors(table: ColumnsInMemory): { wrong: Wrong[]; grouping: ColumnP
   return plans.flatMap((plan) => {
     for (const beside of plans) {
       if (beside === plan) continue;
-      // A price says nothing about the quantity.
+      // A price says nothing about the quantity, and the number of a record's entries little about its total.
+      if ([plan, beside].some(({ name }) => name.startsWith('number of '))) continue;
       if ([plan, beside].some(({ name, role }) => role === 'rate' && isPrice(name))) continue;
       for (const grouping of [...groupings, undefined]) {
         const groups: [string, number[]][] = grouping === undefined ? [['', rows]] : rowsByValue(table, grouping, rows);
@@ -92,7 +95,7 @@ function wrongIn(table: ColumnsInMemory, plan: ColumnPlan, beside: ColumnPlan, r
     const odd = known.filter((at) => !isUsual(at));
     if (odd.length === 0 || odd.length > known.length * maxWrong || rest.length < minRows - 1) continue;
     const found = odd.map((at): Wrong => ({ plan, beside, at, factor: ratio(at) > middle ? size : 1 / size, rest, group }));
-    if (risesWith(rest, own, other) && found.every((wrong) => fits(wrong, ratio, own, other))) return found;
+    if (risesWith(rest, own, other) && found.every((wrong) => fits(wrong, ratio, own, other) && hasDigits(wrong, own))) return found;
   }
   return [];
 }
@@ -114,11 +117,19 @@ function fits({ at, factor, rest }: Wrong, ratio: (at: number) => number, own: F
   const [lowOther, highOther] = rangeOf(rest.map((each) => other[each]!));
   const corrected = own[at]! / factor;
   return (
+    highRatio <= lowRatio * maxSpread &&
     within(ratio(at) / factor, lowRatio, highRatio) &&
     within(corrected, low, high) &&
     within(other[at]!, lowOther, highOther) &&
     (factor > 1 ? own[at]! > high * beyond : own[at]! < low / beyond)
   );
+}
+
+/** A value that is too small lost digits that the others have: 12 among 1,043 and 987 is no 1,200. */
+function hasDigits({ at, factor, rest }: Wrong, own: Float64Array): boolean {
+  const size = Math.round(1 / factor);
+  const isRound = (value: number) => clean(value) % size === 0;
+  return factor > 1 || !isRound(own[at]! / factor) || rest.filter((each) => isRound(own[each]!)).length >= rest.length / size;
 }
 
 function rangeOf(values: readonly number[]): [number, number] {
@@ -145,7 +156,7 @@ function tell(table: ColumnsInMemory, wrong: readonly Wrong[], rows: readonly nu
   const each = wrong.map(({ at, factor, rest, group }) => {
     const usual = rangeOf(rest.map((row) => per(own, [row])));
     const times = factor > 1 ? `about ${exact(factor)} times too large` : `about ${exact(Math.round(1 / factor))} times too small`;
-    return `${table.rowInWords(at)} has ${exact(own[at]!)}, ${times} for its ${beside.name} ${exact(other[at]!)}: ${what} is ${round(per(own, [at]))}, in the other rows${group === '' ? '' : ` of ${group}`} ${round(usual[0])} to ${round(usual[1])}, and ${exact(corrected[at]!)} would fit`;
+    return `${table.rowInWords(at)} has ${exact(own[at]!)}, ${times} for its ${beside.name} ${exact(other[at]!)}: ${what} is ${round(per(own, [at]))}, in ${exact(rest.length)} other rows${group === '' ? '' : ` of ${group}`} ${round(usual[0])} to ${round(usual[1])}, and ${exact(corrected[at]!)} would fit`;
   });
   const sumOf = (numbers: Float64Array, members: readonly number[]) =>
     clean(members.reduce((sum, at) => (Number.isNaN(numbers[at]!) ? sum : sum + numbers[at]!), 0));

@@ -13,10 +13,14 @@ export function rankFindings(table: ColumnsInMemory, profile: TableProfile): Fin
   return [...namedRows(table, profile), ...periodColumns(table), ...acrossColumns(table)];
 }
 
-/** The largest and the smallest rows, if rows have names. */
+/** The largest and the smallest rows, if rows have names or dates of their own. */
 function namedRows(table: ColumnsInMemory, profile: TableProfile): Finding[] {
-  const label = table.labelPlan;
-  if (table.count < 3 || label === undefined) return [];
+  const dated = table.plans.some(
+    ({ reads, values, filled }) => reads === 'date' && filled === table.count && values.distinct >= table.count * 0.95,
+  );
+  if (table.count < 3 || (table.labelPlan === undefined && !dated)) return [];
+  const nameOf = (at: number) => (table.labelPlan === undefined ? table.periodOrRow(at) : table.rowName(at));
+  const shortOf = (at: number) => (table.labelPlan === undefined ? table.periodOrRow(at) : table.label(at));
   const periods = periodColumnsOf(table.quantities());
   const plans = table.quantities().filter(
     (plan) =>
@@ -36,12 +40,12 @@ function namedRows(table: ColumnsInMemory, profile: TableProfile): Finding[] {
     if (tops.length > 3 && lows.length > 3) return [];
     const sum = numbers.reduce((total, value) => total + (Number.isNaN(value) ? 0 : value), 0);
     const share = plan.role === 'measure' && low >= 0 && sum > 0 && tops.length === 1 ? `, ${percent(top, sum)} of the sum` : '';
-    const names = (rows: number[]) => (rows.length > 3 ? `${rows.length} rows` : listed(rows.map((at) => table.rowName(at))));
+    const names = (rows: number[]) => (rows.length > 3 ? `${rows.length} rows` : listed(rows.map(nameOf)));
     const next =
       tops.length === 1 && ranked.length >= 6
         ? `; then ${ranked
             .slice(1, 3)
-            .map((at) => `${table.label(at)} ${exact(numbers[at]!)}`)
+            .map((at) => `${shortOf(at)} ${exact(numbers[at]!)}`)
             .join(', ')}`
         : '';
     return [

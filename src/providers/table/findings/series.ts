@@ -100,7 +100,7 @@ function gapFindings(
       if (gaps.missing > 0)
         findings.push({
           kind: 'gaps',
-          text: `${whose}${plan.name} goes on ${gaps.step}, but ${exact(gaps.missing)} ${gaps.missing === 1 ? 'is' : 'are'} missing: ${listed(gaps.spans, gapsNamed)}.`,
+          text: `${whose}${plan.name} goes on ${gaps.step}, but ${exact(gaps.missing)} of ${exact(times.length + gaps.missing)} ${gaps.missing === 1 ? 'is' : 'are'} missing: ${listed(gaps.spans, gapsNamed)}.`,
         });
       else if (
         series !== null &&

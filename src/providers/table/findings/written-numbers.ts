@@ -1,6 +1,9 @@
-/** Few numbers of a column that are written in another way than the others: as text in JSON, or with a unit. They are counted as numbers. */
+/**
+ * Few numbers of a column that are written in another way than the others: as text in JSON, with an apostrophe or blanks in CSV (such as '50.00 and
+ * 1 250.00, which other programs leave out of sums), or with a unit. They are counted as numbers.
+ */
 
-import { cellText } from '../cell.ts';
+import { type Cell, cellText } from '../cell.ts';
 import type { ColumnPlan } from '../column-evidence.ts';
 import { readNumber } from '../column-evidence.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
@@ -9,6 +12,8 @@ import type { Finding } from '../table-profile.ts';
 
 const mostNamed = 6;
 const maxShare = 0.2;
+/** So many blanks between digits are no habit of the column. */
+const fewSpaced = 3;
 const shownChars = 30;
 
 export function writtenNumberFindings(table: ColumnsInMemory, own: ReadonlySet<ColumnPlan>): Finding[] {
@@ -20,12 +25,14 @@ export function writtenNumberFindings(table: ColumnsInMemory, own: ReadonlySet<C
       const isNumber = (at: number) => readNumber(plan, cells[at]!) !== null;
       const texts = [...cells.keys()].filter((at) => typeof cells[at] === 'string' && isNumber(at));
       const known = [...cells.keys()].filter(isNumber).length;
-      // In a CSV every cell is a text; there a unit is what differs.
-      const odd = texts.length < known ? texts : plan.unit === '' ? [] : texts.filter((at) => (cells[at] as string).includes(plan.unit));
-      if (odd.length === 0 || odd.length > known * maxShare) return [];
-      const how = texts.length < known ? 'as text' : `with ${plan.unit}`;
-      const each = odd.slice(0, mostNamed).map((at) => `'${cellText(cells[at]!, shownChars)}' in ${table.rowName(at)}`);
       const numbers = table.numbers(plan);
+      // In a CSV every cell is a text; there an apostrophe, blanks or a unit are what differs.
+      const dressed = texts.length < known ? texts : textsOfNumbers(cells, texts, numbers);
+      const isDressed = dressed.length > 0 || plan.unit === '';
+      const odd = isDressed ? dressed : texts.filter((at) => (cells[at] as string).includes(plan.unit));
+      if (odd.length === 0 || odd.length > known * maxShare) return [];
+      const how = isDressed ? 'as text' : `with ${plan.unit}`;
+      const each = odd.slice(0, mostNamed).map((at) => `'${cellText(cells[at]!, shownChars)}' in ${table.rowName(at)}`);
       const read = odd.length === 1 ? ` as ${exact(numbers[odd[0]!]!)}` : '';
       return [
         {
@@ -34,4 +41,26 @@ export function writtenNumberFindings(table: ColumnsInMemory, own: ReadonlySet<C
         },
       ];
     });
+}
+
+/** The rows with an apostrophe before the digits, and those with blanks between digits unless most large numbers of the column have them. */
+function textsOfNumbers(cells: readonly Cell[], rows: readonly number[], numbers: Float64Array): number[] {
+  const marked = rows.filter((at) => /^\s?['’]/.test((cells[at] as string).slice(0, 3)));
+  const spaced = rows.filter((at) => hasBlankBetweenDigits(cells[at] as string));
+  const large = rows.filter((at) => Math.abs(numbers[at]!) >= 1_000).length;
+  return spaced.length <= Math.max(fewSpaced, large * maxShare) ? [...new Set([...marked, ...spaced])].sort((a, b) => a - b) : marked;
+}
+
+function hasBlankBetweenDigits(cell: string): boolean {
+  const text = cell.trim();
+  for (let i = 1; i < text.length - 1; i++) if (isBlank(text[i]!) && isDigit(text[i - 1]!) && isDigit(text[i + 1]!)) return true;
+  return false;
+}
+
+function isBlank(char: string): boolean {
+  return char === ' ' || char === '\u00a0' || char === '\u202f' || char === '\u2009';
+}
+
+function isDigit(char: string): boolean {
+  return char >= '0' && char <= '9';
 }

@@ -125,7 +125,7 @@ const cases: Case[] = [
     prompt: 'What is odd in the log?',
     files: { 'sensor.csv': `timestamp,sensor,temperature\n${sensor.join('\n')}\n` },
     expected: [
-      /every 10 minutes, but 3 are missing: 2024-03-01 08:20 to 2024-03-01 08:40/,
+      /every 10 minutes, but 3 of 100 are missing: 2024-03-01 08:20 to 2024-03-01 08:40/,
       /stands still at 21\.40 for 15 rows/,
       /sensor is constant: S-01/,
     ],

@@ -1,0 +1,66 @@
+/** Questions that two files answer together. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runAgent } from './agent-loop.ts';
+
+async function asked(prompt: string, files: Record<string, string>): Promise<string> {
+  const { workspace } = await runAgent(prompt, { files });
+  const report = workspace.text('report.md');
+  return report.slice(report.indexOf('## What was asked'), report.indexOf('## What stands out'));
+}
+
+const members = `member_no,name,team\n${Array.from({ length: 10 }, (_, i) => `0${i + 100},Name ${i},${'ABC'[i % 3]}`).join('\n')}\n`;
+const results = [...Array.from({ length: 8 }, (_, i) => `0${i + 100},${40 + i * 5}`), '0777,90'];
+
+test('who on a list is absent, who is not on it, and the mean score by a group of the other file', async () => {
+  const report = await asked('Who on the list [members.csv] has not taken part in [results.csv], and how do the scores look by team?', {
+    'members.csv': members,
+    'results.csv': `member_no,score\n${results.join('\n')}\n`,
+  });
+  assert.match(
+    report,
+    /has not taken part .*\*\*\n\n- Only in members\.csv, not in results\.csv: 2 keys \(0108 \(Name 8\) and 0109 \(Name 9\)\)/,
+  );
+  assert.match(report, /Only in results\.csv, not in members\.csv: 1 key \(0777\)/);
+  assert.match(report, /Mean score by team \(from members\.csv\): B 60 \(3 rows\), C 57\.50 \(2 rows\) and A 55 \(3 rows\)/);
+});
+
+test('a value from stock and prices has shares, and the articles below zero, at zero and without a price', async () => {
+  const stock = [
+    'A1,Bolt,10',
+    'A2,Nut,20',
+    'A3,File,-2',
+    'A4,Roll,5',
+    'A5,Hat,7',
+    'A6,Saw,1',
+    'A7,Axe,2',
+    'A8,Pin,3',
+    'A9,Cap,4',
+    'A10,Rod,6',
+    'A11,Key,1',
+    'A12,Lid,1',
+  ];
+  const prices = ['A1,10', 'A2,20', 'A3,3', 'A4,0', 'A6,4', 'A7,5', 'A8,6', 'A9,7', 'A10,8', 'A11,2', 'A12,3'];
+  const report = await asked('What is stock.csv worth at the prices in prices.csv, and which articles cannot be valued?', {
+    'stock.csv': `article,name,quantity\n${stock.join('\n')}\n`,
+    'prices.csv': `article,price\n${prices.join('\n')}\n`,
+  });
+  assert.match(
+    report,
+    /adds up to 607 over 11 rows: A2 \(Nut\) 400 \(65\.9 %\), A1 \(Bolt\) 100 \(16\.5 %\), A10 \(Rod\) 48 \(7\.9 %\), A9 \(Cap\) 28/,
+  );
+  assert.match(
+    report,
+    /- Not in this sum, because they have no price: A5 \(Hat\) \(quantity 7 in 1 row\)[\s\S]*cannot be valued\?\*\*\n\nAnswered above/,
+  );
+  assert.match(report, /quantity × price is below zero for A3 \(File\) \(-6\), and zero for A4 \(Roll\)/);
+});
+
+test('a question that names no column is answered with the main measure first', async () => {
+  const days = Array.from({ length: 60 }, (_, i) => {
+    const day = new Date(Date.UTC(2025, 0, 1 + i)).toISOString().slice(0, 10);
+    return `${day},${30 - (i % 20)},${500 - i * 3}`;
+  });
+  const report = await asked('What is the trend in days.csv?', { 'days.csv': `date,temperature_c,takings_eur\n${days.join('\n')}\n` });
+  assert.match(report, /trend in days\.csv\?\*\*\n\n- .*takings_eur/);
+});
