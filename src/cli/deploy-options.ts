@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { targets } from '../domains/deployments/targets.ts';
 import { Failure } from './failure.ts';
 import { parsedOptions } from './parsed-options.ts';
 import { oneLine } from './plain-text.ts';
@@ -90,7 +91,9 @@ export async function readDeployOptions(args: string[], folder: string): Promise
   if (more.length > 0) throw wrong('Give one folder only: put its name in quotes if it contains spaces');
   const target = given('target', values.target);
   const config = given('config', values.config);
-  if (target === null && config === null) throw wrong('Give a host: --target vercel, netlify, cloudflare or expo');
+  const hosts = `${targets.slice(0, -1).join(', ')} or ${targets.at(-1)}`;
+  if (target === null && config === null) throw wrong(`Give a host: --target ${hosts}`);
+  if (target !== null && !targets.some((known) => known === target)) throw wrong(`${oneLine(target)} is no host: --target ${hosts}`);
   const path = resolve(folder, named);
   const found = await stat(path).catch(() => null);
   if (found === null) throw wrong(`${oneLine(path, 500)} does not exist`);
