@@ -45,3 +45,59 @@ test('texts that are no answers on such themes have no complaints', async () => 
   ]);
   assert.deepEqual([...(await findings('complaints', rows)), ...(await findings('praise', rows))], []);
 });
+
+const stays = (texts: readonly (readonly [number, string])[]): typeof comments =>
+  texts.map(([score, text], i) => [i < 6 ? 'North' : 'South', score, text]);
+
+test('the theme is that of the noun of the clause, not of a word that occurs by the way', async () => {
+  const rows = stays([
+    [2, 'The noise of the delivery vans starts at five.'],
+    [1, 'Delivery vans wake us up, the noise is awful.'],
+    [2, 'The wifi was far too slow. We told the manager twice.'],
+    [6, 'The staff forgot our wake-up call.'],
+    [2, 'The shower drain was blocked. We complained to the staff.'],
+    [9, 'Loved the breakfast on the terrace.'],
+    [8, 'Good breakfast with plenty of fruit.'],
+    [10, 'Helpful staff, they repaired our suitcase.'],
+    [3, 'They charged 18 euros without asking.'],
+    [2, 'The noise from the team room kept us awake.'],
+    [9, 'Breakfast was excellent.'],
+    [5, 'Bread and coffee at nine.'],
+  ]);
+  const [complaints] = await findings('complaints', rows);
+  assert.match(complaints!, /: noise 3, prices 1, staff and service 1, wifi and internet 1, bathroom and shower 1\. By site/);
+  const [praise] = await findings('praise', rows);
+  assert.match(praise!, /: breakfast 3, staff and service 1\. By site/);
+});
+
+test('a group whose complaints have no known theme is not said to have none', async () => {
+  const rows = stays([
+    ...Array.from({ length: 6 }, (_, i) => [3, `The queue was too long on day ${i}.`] as const),
+    [1, 'My daughter was bitten at night.'],
+    [2, 'A lamp fell on the carpet.'],
+    ...Array.from({ length: 4 }, (_, i) => [9, `Friendly staff on day ${i}.`] as const),
+  ]);
+  const [complaints] = await findings('complaints', rows);
+  assert.match(
+    complaints!,
+    /: waiting and queues 6; 2 more answers with a low rating or words of complaint have no known theme\. By site: .*South \(6 answers\): no known theme\./,
+  );
+  assert.match((await findings('praise', rows))[0]!, /North \(6 answers\): none/);
+});
+
+test('sentences about the writer that stand beside all kinds of answers are no topics', async () => {
+  const said = [
+    'The lift was out of order.',
+    'A lift that stops.',
+    'The lift again.',
+    'The garden was lovely.',
+    'Shade in the garden.',
+    'Nice garden.',
+  ];
+  const led = ['We came for a wedding with two children.', 'I was here on business.'];
+  const rows = stays(Array.from({ length: 12 }, (_, i) => [3 + (i % 4), `${led[i % 2]} ${said[i % 6]}`] as const));
+  const [topics] = await findings('topics', rows);
+  assert.match(topics!, /lift \(6\)/);
+  assert.match(topics!, /garden \(6\)/);
+  assert.doesNotMatch(topics!, /wedding|children|business|came/);
+});

@@ -24,7 +24,7 @@ const themes: readonly Theme[] = [
   ),
   theme(
     'prices',
-    'pric(?:e|es|ey|ing)|expensive|overpriced|dear|cheap(?:er)?|costs? too|teuer\\p{L}{0,2}|Preise?n?|günstig\\p{L}{0,2}|cher|chère|chers|prix|car[oa]s?|precios?|barat[oa]',
+    'pric(?:e|es|ey|ing)|expensive|overpriced|dear|cheap(?:er)?|costs? too|overcharged|charged (?:us |me )?[€$£]?\\d{1,6}|teuer\\p{L}{0,2}|Preise?n?|günstig\\p{L}{0,2}|cher|chère|chers|prix|car[oa]s?|precios?|barat[oa]',
     'complaint',
   ),
   theme(
@@ -38,18 +38,24 @@ const themes: readonly Theme[] = [
   ),
   theme(
     'taste of the food',
-    '(?:good|great|excellent|nice|lovely|bad|awful|terrible) (?:food|meals?|lunch(?:es)?|dish(?:es)?|soups?|salads?|curry|pasta|fish|coffee|cakes?|breakfast|dinner)|tast(?:e|es|ed|y|eless)|delicious|flavou?rs?|bland|schmeckt?|lecker\\p{L}{0,2}|Geschmack|délicieu(?:x|se)|goût|delicios[oa]s?|sabor|ric[oa]',
+    '(?:good|great|excellent|nice|lovely|bad|awful|terrible) (?:food|meals?|lunch(?:es)?|dish(?:es)?|soups?|salads?|curry|pasta|fish|coffee|cakes?|dinner)|tast(?:e|es|ed|y|eless)|delicious|flavou?rs?|bland|schmeckt?|lecker\\p{L}{0,2}|Geschmack|délicieu(?:x|se)|goût|delicios[oa]s?|sabor|ric[oa]',
+  ),
+  theme('breakfast', 'breakfasts?|Frühstück|petit[- ]déjeuner|desayunos?'),
+  theme('wifi and internet', 'wi-?fi|wlan|internet'),
+  theme(
+    'bathroom and shower',
+    'showers?|bathrooms?|toilets?|Duschen?|Badezimmer|Toiletten?|douches?|toilettes|salle de bains?|duchas?|baños?',
   ),
   theme('cold food or rooms', 'cold|lukewarm|kalte?[nrs]?|lauwarm\\p{L}{0,2}|froide?s?|tiède|frí[oa]s?', 'complaint'),
   theme('noise', 'loud|nois(?:e|y)|laut|Lärm|bruit|bruyante?s?|ruido|ruidos[oa]', 'complaint'),
   theme(
     'cleanliness',
-    'clean(?:er|liness)?|dirty|dirt|sauber\\p{L}{0,4}|schmutzig\\p{L}{0,2}|dreckig\\p{L}{0,2}|propreté|propres?|suci[oa]s?|limpi[oae]\\p{L}{0,3}',
+    'clean(?:er|liness)?|dirty|dirt|insects?|bed ?bugs?|cockroach(?:es)?|mould|sauber\\p{L}{0,4}|schmutzig\\p{L}{0,2}|dreckig\\p{L}{0,2}|propreté|propres?|suci[oa]s?|limpi[oae]\\p{L}{0,3}',
   ),
   theme('choice', 'choice|variety|selection|monotonous|always the same|Auswahl|Abwechslung|eintönig|choix|variété|variedad'),
   theme('portions', 'portions?|Portionen|rations?|raciones|ración'),
   theme('parking', 'parking|car park|Parkpl[aä]tze?n?|stationnement|aparcamiento'),
-  theme('delivery', 'deliver(?:y|ies|ed)|shipping|Lieferung(?:en)?|Lieferzeit|livraisons?|entregas?'),
+  theme('delivery', 'deliver(?:y(?! (?:vans?|trucks?|lorr(?:y|ies)))|ies|ed)|shipping|Lieferung(?:en)?|Lieferzeit|livraisons?|entregas?'),
   theme('opening hours', 'opening hours|opening times|Öffnungszeit(?:en)?|horaires|horarios?'),
   theme('app and website', 'app|website|web site|login|Webseite|site web|página web'),
   theme('seats and space', 'seats?|seating|crowded|overcrowded|Sitzpl[aä]tze?n?|places assises|asientos'),
@@ -59,12 +65,18 @@ const themes: readonly Theme[] = [
   theme('communication', 'communication|informed|information|Kommunikation|comunicación'),
 ];
 const positive =
-  /(?<![\p{L}])(?:good|great|excellent|nice|lovely|love|friendly|kind(?! of)|helpful|tasty|delicious|thanks?|perfect|wonderful|super|always smile|happy|clean|cheap|fair|gut\p{L}{0,2}|toll|freundlich\p{L}{0,2}|hilfsbereit\p{L}{0,2}|lecker\p{L}{0,2}|sauber\p{L}{0,2}|danke|günstig|bien|bonne?s?|excellente?s?|aimables?|délicieu(?:x|se)|merci|parfait|buen[oa]?s?|muy rico|amables?|delicios[oa]s?|gracias|limpi[oa])(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:good|great|excellent|nice|lovely|loved?|best|remembered|out of their way|fast (?:wi-?fi|internet|service|delivery)|friendly|kind(?! of)|helpful|tasty|delicious|thanks?|perfect|wonderful|super|always smile|happy|clean|cheap|fair|gut\p{L}{0,2}|toll|freundlich\p{L}{0,2}|hilfsbereit\p{L}{0,2}|lecker\p{L}{0,2}|sauber\p{L}{0,2}|danke|günstig|bien|bonne?s?|excellente?s?|aimables?|délicieu(?:x|se)|merci|parfait|buen[oa]?s?|muy rico|amables?|delicios[oa]s?|gracias|limpi[oa])(?![\p{L}])/iu;
 const negative =
-  /(?<![\p{L}])(?:too|no|not|never|nobody|bad|worse|worst|poor|slow|cold|rude|unfriendly|dirty|expensive|overpriced|awful|terrible|bland|tasteless|problem|missing|lacks?|isn't|don't|doesn't|can't|wasn't|zu|kein\p{L}{0,2}|nicht|nie|schlecht\p{L}{0,2}|unfreundlich\p{L}{0,2}|teuer\p{L}{0,2}|kalt\p{L}{0,2}|fehlt|trop|pas|jamais|mauvaise?s?|cher|froide?s?|demasiado|muy (?:caro|cara|lento|frío)|mal[oa]?s?|nunca|falta)(?![\p{L}])/iu;
-/** "Not bad", "no queue", "no complaints". */
+  /(?<![\p{L}])(?:too|no|not|never|nobody|bad|worse|worst|poor|slow|cold|rude|unfriendly|dirty|expensive|overpriced|awful|terrible|bland|tasteless|forgot|forgotten|ignored|broken|blocked|weak|drops? every|dropped every|without asking|nothing|problem|missing|lacks?|isn't|don't|doesn't|can't|wasn't|zu|kein\p{L}{0,2}|nicht|nie|schlecht\p{L}{0,2}|unfreundlich\p{L}{0,2}|teuer\p{L}{0,2}|kalt\p{L}{0,2}|fehlt|trop|pas|jamais|mauvaise?s?|cher|froide?s?|demasiado|muy (?:caro|cara|lento|frío)|mal[oa]?s?|nunca|falta)(?![\p{L}])/iu;
+/** "Not bad", "no queue", "nothing to complain about". */
 const reversed =
-  /(?<![\p{L}])(?:not (?:too )?(?:bad|expensive|long|slow|loud|cold)|no (?:queues?|waiting|wait|problems?|complaints?)|nicht (?:schlecht|teuer)|keine (?:Schlange|Wartezeit|Probleme)|pas (?:mal|cher))(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:not (?:too )?(?:bad|expensive|long|slow|loud|cold)|no (?:queues?|waiting|wait|problems?|complaints?)|nothing (?:to complain|wrong|bad)|nicht (?:schlecht|teuer)|keine (?:Schlange|Wartezeit|Probleme)|pas (?:mal|cher))(?![\p{L}])/iu;
+/** Nouns that a clause names by the way, after the word that it is about: "the noise of delivery vans". */
+const sourceOfNoise =
+  /(?<![\p{L}])(noise|sound|smell|Lärm|Geruch|bruit|odeur|ruido|olor) (?:of|from|von|der|des|du|de|del) (?:\p{L}{1,20} ){0,2}\p{L}{1,20}/giu;
+/** Whom an answer complained to: "we told the manager twice". */
+const informed =
+  /(?<![\p{L}])(?:told|informed|asked|called|contacted|(?:wrote|complained|spoke|talked|reported (?:it |this |that )?) ?(?:to|with)) (?:the |a |our |your )?(?:\p{L}{1,20} )?(?:managers?|management|boss|staff|team|waiters?|waitress|receptionists?)(?![\p{L}])/giu;
 const wishing =
   /(?<![\p{L}])(?:please|more|better|should|would like|wish|want|need|bitte|mehr|bessere?[nrs]?|wünsche|sollte|plus de|más|por favor)(?![\p{L}])/iu;
 const parts = /[.!?;] |(?:, | )(?:but|however|though|aber|jedoch|mais|pero) /iu;
@@ -83,27 +95,43 @@ export function themeFindings(table: ColumnsInMemory, plan: ColumnPlan, rows: re
   if (rows.length < fewestAnswers) return [];
   const texts = table.texts(plan);
   const rated = ratingsOf(table);
-  const said = new Map(rows.map((at) => [at, themesOf(texts[at]!, rated(at))]));
-  if ([...said.values()].filter((own) => own.size > 0).length < rows.length * minCovered) return [];
+  const said = new Map(rows.map((at) => [at, saidIn(texts[at]!, rated(at))]));
+  if ([...said.values()].filter(({ themed }) => themed.size > 0).length < rows.length * minCovered) return [];
   return [
     toneFinding(table, plan, said, 'complaint', 'complaints', 'Complaints and wishes'),
     toneFinding(table, plan, said, 'praise', 'praise', 'Praise'),
   ].filter((finding) => finding !== null);
 }
 
-/** The themes of an answer with their tones; each part of a sentence has its own tone. */
-function themesOf(text: string, rated: Tone | null): ReadonlySet<string> {
-  const found = new Set<string>();
+/** Whether a sentence names a known theme. */
+export function hasTheme(sentence: string): boolean {
+  const read = subjectsOf(sentence.slice(0, maxChars));
+  return themes.some(({ words }) => words.test(read));
+}
+
+/** `themed`: themes with their tones. `tones`: by the rating; by the words where there is none. */
+type Said = { themed: ReadonlySet<string>; tones: ReadonlySet<Tone> };
+
+/** Each part of a sentence has its own tone. */
+function saidIn(text: string, rated: Tone | null): Said {
+  const themed = new Set<string>();
+  const tones = new Set<Tone>(rated === null ? [] : [rated]);
   for (const part of text.slice(0, maxChars).split(parts).slice(0, maxParts)) {
-    const own = themes.filter(({ words }) => words.test(part));
-    if (own.length === 0) continue;
     const spoken = toneOf(part);
-    for (const { name, tone } of own) {
+    if (rated === null && spoken !== null) tones.add(spoken);
+    const read = subjectsOf(part);
+    for (const { name, words, tone } of themes) {
+      if (!words.test(read)) continue;
       const which = spoken ?? tone ?? rated;
-      if (which !== null) found.add(`${which} ${name}`);
+      if (which !== null) themed.add(`${which} ${name}`);
     }
   }
-  return found;
+  return { themed, tones };
+}
+
+/** The part without nouns that it names by the way. */
+function subjectsOf(part: string): string {
+  return part.replace(sourceOfNoise, '$1').replace(informed, '');
 }
 
 /** Null where the words do not say, or say both. */
@@ -130,7 +158,7 @@ function ratingsOf(table: ColumnsInMemory): (at: number) => Tone | null {
 function toneFinding(
   table: ColumnsInMemory,
   plan: ColumnPlan,
-  said: ReadonlyMap<number, ReadonlySet<string>>,
+  said: ReadonlyMap<number, Said>,
   tone: Tone,
   kind: string,
   lead: string,
@@ -141,11 +169,21 @@ function toneFinding(
   const [group] = groupingColumns(table, maxGroups);
   return {
     kind,
-    text: `${lead} in ${plan.name} by theme, words of one meaning together (${countOf(rows.length, 'answer')} with text): ${namesOf(all.slice(0, themesShown))}.${group === undefined ? '' : byGroup(table, group, said, tone)}`,
+    text: `${lead} in ${plan.name} by theme, words of one meaning together (${countOf(rows.length, 'answer')} with text): ${namesOf(all.slice(0, themesShown))}${tone === 'complaint' ? complaintsWithoutTheme(said) : ''}.${group === undefined ? '' : byGroup(table, group, said, tone)}`,
   };
 }
 
-function byGroup(table: ColumnsInMemory, group: ColumnPlan, said: ReadonlyMap<number, ReadonlySet<string>>, tone: Tone): string {
+/** How many answers complain of something that no theme covers. Praise is not counted: a good rating may stand beside any text. */
+function complaintsWithoutTheme(said: ReadonlyMap<number, Said>): string {
+  const count = [...said.values()].filter(
+    ({ themed, tones }) => tones.has('complaint') && !themes.some(({ name }) => themed.has(`complaint ${name}`)),
+  ).length;
+  return count === 0
+    ? ''
+    : `; ${countOf(count, 'more answer')} with a low rating or words of complaint ${count === 1 ? 'has' : 'have'} no known theme`;
+}
+
+function byGroup(table: ColumnsInMemory, group: ColumnPlan, said: ReadonlyMap<number, Said>, tone: Tone): string {
   const texts = table.texts(group);
   const groups = Map.groupBy(
     [...said.keys()].filter((at) => texts[at] !== ''),
@@ -156,14 +194,20 @@ function byGroup(table: ColumnsInMemory, group: ColumnPlan, said: ReadonlyMap<nu
     .map(([name, rows]) => {
       const own = ranked(rows, said, tone);
       const few = rows.length < fewestOfGroup ? ', too few to judge' : '';
-      return `${name} (${countOf(rows.length, 'answer')}${few}): ${own.length === 0 ? 'none' : namesOf(own.slice(0, themesOfGroup))}`;
+      const found =
+        own.length > 0
+          ? namesOf(own.slice(0, themesOfGroup))
+          : rows.some((at) => said.get(at)!.tones.has(tone))
+            ? 'no known theme'
+            : 'none';
+      return `${name} (${countOf(rows.length, 'answer')}${few}): ${found}`;
     });
   return ` By ${group.name}: ${each.join('; ')}.`;
 }
 
-function ranked(rows: readonly number[], said: ReadonlyMap<number, ReadonlySet<string>>, tone: Tone): [string, number][] {
+function ranked(rows: readonly number[], said: ReadonlyMap<number, Said>, tone: Tone): [string, number][] {
   return themes
-    .map(({ name }): [string, number] => [name, rows.filter((at) => said.get(at)!.has(`${tone} ${name}`)).length])
+    .map(({ name }): [string, number] => [name, rows.filter((at) => said.get(at)!.themed.has(`${tone} ${name}`)).length])
     .filter(([, count]) => count > 0)
     .toSorted((a, b) => b[1] - a[1]);
 }

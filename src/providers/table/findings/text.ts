@@ -6,6 +6,7 @@ import { countOf, exact, round } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
 import { themeFindings } from './comment-themes.ts';
 import { quoteFindings, ratingOf } from './quotes.ts';
+import { withoutStockSentences } from './stock-sentences.ts';
 
 /** Answers that say nothing. */
 const noAnswer =
@@ -21,8 +22,8 @@ const commentWords = new Set(
 );
 const stopWords = new Set(
   (
-    'a about after again all also always am an and any are as at be because been before being but by can could did do does doing done down for from get gets go got had has have having he her here him his how i if in ' +
-    'into is it its just like made make many me more most much my never no nor not now of off on once one only or other our out over own please quite really same she should so some still such than that the their them ' +
+    'a about after again all also always am an and any are as at back be because been before being but by came can come comes could did do does doing done down far for from get gets go got had has have having he her here him his how i if in ' +
+    'into is it its just like look looks made make many me more most much my never no nor not now of off on once one only or other our out over own please quite really same she should so some still such than thank thanks that the their them ' +
     'then there these they thing things this those through to too up us use used very was way we well were what when where which while who why will with would you your would im ive dont didnt cant wont isnt wasnt it’s ' +
     'aber alle als also am an auch auf aus bei beim bin bis bitte da das dass dem den der des die dies diese dieser dieses doch dort du durch ein eine einem einen einer eines er es etwas für ganz gibt hab habe haben hat ' +
     'hatte ich ihr im in ist ja jetzt kann kein keine können mal man mehr mein meine mich mir mit muss nach nicht noch nur oder ohne schon sehr sein seine sich sie sind so über um und uns unser unter viel vom von vor war ' +
@@ -53,10 +54,10 @@ function topics(table: ColumnsInMemory, plan: ColumnPlan): Finding[] {
   const rows = written.filter((at) => !noAnswer.test(texts[at]!));
   // Addresses and similar texts are not read as words.
   if (rows.filter((at) => texts[at]!.includes(' ')).length < rows.length * 0.5) return [];
-  const bags = rows.map((at) => wordsOf(texts[at]!));
-  const meanWords = bags.reduce((sum, { count }) => sum + count, 0) / Math.max(rows.length, 1);
+  const meanWords = rows.reduce((sum, at) => sum + wordsOf(texts[at]!).count, 0) / Math.max(rows.length, 1);
   // Answers to a question may be two words long.
   if (meanWords < (isAnswer(plan.name) ? 1.5 : 3)) return [];
+  const bags = withoutStockSentences(rows.map((at) => texts[at]!.slice(0, maxTextChars))).map(wordsOf);
   const counts = new Map<string, { count: number; forms: Map<string, number> }>();
   for (const { terms } of bags) {
     for (const [stem, form] of terms) {
