@@ -50,7 +50,44 @@ test('the question whether something does not fit together is answered, also if 
   const found = await report({ 'board.txt': minutes }, 'List the decisions of board.txt. Does anything in it not fit together?');
   assert.match(found, /\*\*Does anything in it not fit together\*\*\n\n.*\n.*\n\| The 3 amounts of line 7 /);
   const none = await report({ 'sea.txt': 'The sea is wide.\nThe sea is deep.\n' }, 'Are there contradictions in sea.txt?');
-  assert.match(none, /Nothing wrong was found\. The rules check weekdays of dates/);
+  assert.match(none, /Nothing wrong was found by the rules\. Nothing in the text could be checked\. The rules check weekdays of dates/);
   const unasked = await report({ 'board.txt': minutes }, 'Summarise board.txt');
   assert.match(unasked, /### What does not fit together\n\n.*\n.*\n\| The 3 amounts of line 7 /);
+});
+
+const financed = (middle: string) => `# Tower
+
+The repair costs €2.6 million. The heritage fund gives €1.1 million, the county €850,000, and the trust €400,000. A further €150,000 was raised by residents.
+${middle}`;
+
+test('amounts of neighbouring sentences that pay for a stated cost are compared with it', () => {
+  assert.deepEqual(readFacts(financed('')).contradictions, [
+    {
+      text: 'The 4 amounts of line 3 that pay for it (€1.1 million, €850,000, €400,000, €150,000) add up to €2.50 million; the stated cost is €2.6 million, €0.10 million more.',
+      line: 3,
+    },
+  ]);
+  const one =
+    'The hall costs €2.6 million. Of this €1.2 million come from the state, €0.9 million from the town, €0.4 million from a lottery.\n';
+  assert.match(readFacts(one).contradictions[0]!.text, /add up to €2\.50 million; .* €0\.10 million more\.$/);
+  assert.deepEqual(readFacts(one.replace('0.4', '0.5')).contradictions, []);
+});
+
+test('sources that are said not to be all, or that are uncertain or in words, are not added up', () => {
+  assert.deepEqual(readFacts(financed('The rest is still missing.')).contradictions, []);
+  assert.deepEqual(readFacts(financed('').replace('and the trust', 'and the trust up to')).contradictions, []);
+  assert.deepEqual(readFacts(financed('').replace('was raised', 'and two hundred thousand were raised')).contradictions, []);
+  assert.deepEqual(readFacts(financed('').replace('€1.1 million', '€0.1 million')).contradictions, []);
+});
+
+test('an answer that nothing is wrong names what could be checked, and says so where no total could be', async () => {
+  const report = async (text: string) =>
+    (await runAgent('Do the figures in note.txt add up?', { files: { 'note.txt': text } })).workspace.text('summary.md');
+  const right = financed('').replace('€2.6 million', '€2.5 million');
+  assert.match(await report(right), /Nothing wrong was found by the rules\. Checked: totals \(1\)\. The rules check/);
+  const share = 'The club has 36 lockers. Of them 9 of 36 lockers (25 %) are free. It met on Monday, 3 March 2025.\n';
+  assert.match(
+    await report(share),
+    /Checked: weekdays of dates \(1\), stated changes, products or shares \(1\)\. No total could be checked\./,
+  );
 });

@@ -1,13 +1,15 @@
 /** Statements of one text that do not fit together, by rules that reckon with its figures and dates. Each names the lines it rests on. */
-import { wrongResults } from './checks/stated-results.ts';
-import { wrongTotals } from './checks/totals.ts';
-import { votesAgainstPresent } from './checks/votes.ts';
+import { exact } from '../figure.ts';
+import { financings, wrongFinancings } from './checks/sources.ts';
+import { statedResults, wrongResults } from './checks/stated-results.ts';
+import { listedTotals, wrongTotals } from './checks/totals.ts';
+import { votesAgainstPresent, votesCompared } from './checks/votes.ts';
 import type { DateFact, Quote, TextFacts } from './facts.ts';
 import type { Passage } from './passages.ts';
 
-/** What the rules check; told where they find nothing. */
+/** What the rules check. */
 export const checkedByRules =
-  'weekdays of dates, listed amounts against their total, stated changes, products and shares, votes against those present, plans within a closed period, and tasks of absent persons';
+  'weekdays of dates, listed amounts against their total, sources of money against the cost, stated changes, products and shares, votes against those present, plans within a closed period, and tasks of absent persons';
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const closed =
   /(?<![\p{L}])(?:\p{L}{0,20}freeze|closed|closure|shutdown|shut down|on leave|on holiday|vacation|blackout|geschlossen|Betriebsferien|\p{L}{0,20}sperre)(?![\p{L}])/iu;
@@ -18,11 +20,35 @@ export function contradictionsIn(facts: TextFacts, passages: readonly Passage[])
   return [
     ...wrongWeekdays(facts),
     ...wrongTotals(passages),
+    ...wrongFinancings(passages),
     ...wrongResults(passages),
     ...votesAgainstPresent(passages, facts.present),
     ...plansInClosedPeriods(facts.dates),
     ...tasksOfAbsent(facts),
   ].toSorted((a, b) => a.line - b.line);
+}
+
+const namesWeekday = /(?<![\p{L}])(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|\p{L}{3,8}tag|Mittwoch)(?![\p{L}])/iu;
+
+/** What of this text the rules could check: nothing is said of kinds that it has none of. */
+export function checkedIn(facts: TextFacts, passages: readonly Passage[]): string {
+  const totals = listedTotals(passages).length + financings(passages).length;
+  const weekdaysNamed = facts.dates.filter(({ written }) => namesWeekday.test(written)).length;
+  const results = statedResults(passages).length;
+  const votes = votesCompared(passages, facts.present);
+  const periods = closedPeriods(facts.dates).length;
+  const absent = facts.actions.length === 0 ? 0 : facts.absent.length;
+  const kinds: readonly (readonly [string, number])[] = [
+    ['weekdays of dates', weekdaysNamed],
+    ['totals', totals],
+    ['stated changes, products or shares', results],
+    ['votes against those present', votes],
+    ['closed periods', periods],
+    ['absent persons', absent],
+  ];
+  const checked = kinds.flatMap(([name, count]) => (count === 0 ? [] : [`${name} (${exact(count)})`]));
+  const all = checked.length === 0 ? 'Nothing in the text could be checked' : `Checked: ${checked.join(', ')}`;
+  return totals === 0 && checked.length > 0 ? `${all}. No total could be checked` : all;
 }
 
 function wrongWeekdays({ dates }: TextFacts): Quote[] {
@@ -32,9 +58,10 @@ function wrongWeekdays({ dates }: TextFacts): Quote[] {
   });
 }
 
-/** "The go-live is set for 1 July. The IT freeze runs from 24 June to 5 July." */
-function plansInClosedPeriods(dates: readonly DateFact[]): Quote[] {
-  const periods = dates.flatMap((from, i) => {
+type Period = { from: DateFact; to: DateFact };
+
+function closedPeriods(dates: readonly DateFact[]): Period[] {
+  return dates.flatMap((from, i) => {
     const to = dates[i + 1];
     if (to === undefined || to.text !== from.text || from.iso === null || to.iso === null || from.iso >= to.iso) return [];
     const isSpan = [' to ', ' and ', ' until ', ' bis ', ' – ', ' - '].some((word) =>
@@ -42,7 +69,11 @@ function plansInClosedPeriods(dates: readonly DateFact[]): Quote[] {
     );
     return isSpan && closed.test(from.text) ? [{ from, to }] : [];
   });
-  return periods.flatMap(({ from, to }) =>
+}
+
+/** "The go-live is set for 1 July. The IT freeze runs from 24 June to 5 July." */
+function plansInClosedPeriods(dates: readonly DateFact[]): Quote[] {
+  return closedPeriods(dates).flatMap(({ from, to }) =>
     dates
       .filter(({ iso, text }) => iso !== null && iso >= from.iso! && iso <= to.iso! && text !== from.text && planned.test(text))
       .map(({ written, text, line }) => ({

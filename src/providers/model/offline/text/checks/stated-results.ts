@@ -15,6 +15,11 @@ const approximate =
   /(?:about|around|roughly|nearly|almost|over|more than|less than|under|some|circa|ca\.|rund|etwa|fast|knapp|über|gut) $/iu;
 
 export function wrongResults(passages: readonly Passage[]): Quote[] {
+  return statedResults(passages).filter(({ text }) => text !== '');
+}
+
+/** Each result that can be checked, with what is wrong with it; the text is empty where it is right. */
+export function statedResults(passages: readonly Passage[]): Quote[] {
   return passages.flatMap(({ text, line, amounts }) => {
     return amounts.flatMap((_, i) => {
       const found = change(text, amounts, i) ?? multiplied(text, amounts, i) ?? share(text, amounts, i);
@@ -42,10 +47,11 @@ function change(text: string, amounts: readonly Amount[], i: number): string | n
   const range = `from ${from.written} to ${to.written}`;
   if (stated.unit === '%') {
     const percent = (Math.abs(to.value - from.value) / from.value) * 100;
-    return fits(stated, percent, text) ? null : `The change ${range} is ${round(percent)} %; the text says ${stated.written}.`;
+    return fits(stated, percent, text) ? '' : `The change ${range} is ${round(percent)} %; the text says ${stated.written}.`;
   }
   const difference = exactly(Math.abs(to.value - from.value));
-  if ((stated.unit !== to.unit && stated.unit !== from.unit) || fits(stated, difference, text)) return null;
+  if (stated.unit !== to.unit && stated.unit !== from.unit) return null;
+  if (fits(stated, difference, text)) return '';
   return `The difference ${range} is ${inNotationOf(stated, difference)}; the text says ${stated.written}.`;
 }
 
@@ -56,7 +62,7 @@ function multiplied(text: string, amounts: readonly Amount[], i: number): string
   if (!times.test(between(text, count!, each!)) || !product.test(between(text, each!, all))) return null;
   const result = exactly(count!.value * each!.value);
   return fits(all, result, text)
-    ? null
+    ? ''
     : `${exact(count!.value)} × ${each!.written} is ${inNotationOf(all, result)}; the text says ${all.written}.`;
 }
 
@@ -67,7 +73,7 @@ function share(text: string, amounts: readonly Amount[], i: number): string | nu
   if (!partOf.test(between(text, part!, whole!)) || !shareOf.test(between(text, whole!, stated))) return null;
   const percent = (part!.value / whole!.value) * 100;
   return fits(stated, percent, text)
-    ? null
+    ? ''
     : `${part!.written} of ${whole!.written} is ${round(percent)} %; the text says ${stated.written}.`;
 }
 

@@ -56,6 +56,11 @@ export function votesAgainstPresent(passages: readonly Passage[], present: Prese
   });
 }
 
+/** How many sentences state votes that can be compared with those present. */
+export function votesCompared(passages: readonly Passage[], present: Present | null): number {
+  return present === null ? 0 : passages.filter(({ text }) => votesIn(text).length >= 2).length;
+}
+
 function votesIn(written: string): { kind: string; value: number }[] {
   const text = written.slice(0, 1000);
   for (const forms of [kinds, labelled]) {

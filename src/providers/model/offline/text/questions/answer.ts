@@ -2,7 +2,7 @@
 import { exact, markdownTable, safe } from '../../figure.ts';
 import { clausesIn } from '../../questions.ts';
 import type { Answer, TextMaterial } from '../../report.ts';
-import { checkedByRules } from '../contradictions.ts';
+import { checkedByRules, checkedIn } from '../contradictions.ts';
 import type { Quote, TextFacts } from '../facts.ts';
 import { type Passage, passagesOf } from '../passages.ts';
 import { readUnits } from '../units.ts';
@@ -106,11 +106,15 @@ export function answerClauses(task: string, { name, facts, text }: TextMaterial,
   return { answers, rest };
 }
 
-/** What does not fit together, and what the rules check. */
+/** What does not fit together, what could be checked, and what the rules check. */
 function checked({ facts, passages }: Subject): Told {
   const found: Quote[] = [...facts.contradictions, ...figuresOnlyInSummary(passages)];
   const scope = `The rules check ${checkedByRules}${hasSummary(passages) ? ', and the figures of the summary' : ''}; nothing else`;
-  if (found.length === 0) return { short: `nothing wrong was found. ${scope}`, lines: [`Nothing wrong was found. ${scope}.`] };
+  const checked = checkedIn(facts, passages);
+  if (found.length === 0) {
+    const none = `othing wrong was found by the rules. ${checked}. ${scope}`;
+    return { short: `n${none}`, lines: [`N${none}.`] };
+  }
   return {
     short: found.map(({ text }) => text.replace(/\.$/, '')).join(' | '),
     lines: [
@@ -119,7 +123,7 @@ function checked({ facts, passages }: Subject): Told {
         found.map(({ text, line }) => [safe(text), exact(line)]),
       ),
       '',
-      `${scope}.`,
+      `${checked}. ${scope}.`,
     ],
     sections: ['What does not fit together'],
   };
