@@ -155,3 +155,81 @@ test('the own date of a text is that of its draft or heading, not that of what i
   assert.equal(readFacts(`Report on the northern gate\n\n${told}`).date, null);
   assert.equal(readFacts(`# Report on the northern gate, 12 March 2025\n\n${told}`).date?.iso, '2025-03-12');
 });
+
+const club = `Sailing club
+Committee meeting, Tuesday 11 March 2025, 19:00, clubhouse
+
+Present: Ann Berg, Paul Clay
+
+1. Fees
+The committee discussed the fee for 2026. Ann was against, Paul in favour of £180. No decision was taken; the point comes back in May.
+The crane check is due. Nobody knows whether the insurance covers it.
+
+2. Youth week
+A second helper is still needed. No name was found.
+
+3. Opening day
+It was first planned for 5 April. Because of the works the committee moved it to Saturday 10 May.
+Paul, who voted against the plan, called the sum too high. The committee moved to the next item.
+`;
+
+test('a moved date is a decision, with what was planned before; what a relative clause tells of one person is none', () => {
+  const { decisions, objections } = readFacts(club);
+  assert.deepEqual(
+    decisions.map(({ text }) => text),
+    ['It was first planned for 5 April. Because of the works the committee moved it to Saturday 10 May.'],
+  );
+  assert.deepEqual(
+    objections.map(({ text }) => text),
+    ['Paul, who voted against the plan, called the sum too high.'],
+  );
+});
+
+test('what is still needed, not found or not decided is open, with the sentence that names the subject', () => {
+  const { undecided, questions } = readFacts(club);
+  assert.deepEqual(
+    undecided.map(({ text }) => text),
+    [
+      'The committee discussed the fee for 2026. Ann was against, Paul in favour of £180. No decision was taken; the point comes back in May.',
+    ],
+  );
+  assert.deepEqual(
+    questions.map(({ text }) => text),
+    ['The crane check is due. Nobody knows whether the insurance covers it.', 'A second helper is still needed. No name was found.'],
+  );
+});
+
+test('an article says what is open in its statements, and the question what is not settled is answered with them', async () => {
+  const article = `# Tower to reopen
+
+The tower will open to visitors again in May, almost four years after it was closed. "Who will pay?" a visitor asked.
+
+Roche has asked for a review of the costs; the council will decide on this request on 20 October 2025. Still open is who will run the site. The trust has shown interest, but no contract has been signed.
+`;
+  const { workspace } = await runAgent('What is not settled yet in tower.md?', { files: { 'tower.md': article } });
+  const report = workspace.text('summary.md');
+  const answer = report.slice(report.indexOf('**What is not settled'), report.indexOf('in its own sentences'));
+  assert.match(answer, /will decide on this request on 20 October 2025/);
+  assert.match(answer, /Still open is who will run the site/);
+  assert.match(answer, /no contract has been signed/);
+  assert.doesNotMatch(answer, /Who will pay/);
+});
+
+test('lines at the top of a text are not joined: the date keeps its line, and no name runs over two lines', () => {
+  const { date, otherNames } = readFacts(
+    `${club}\nThe board met at Harbour House and it was warm in there, as it was in the last year of the club.\n`,
+  );
+  assert.deepEqual([date?.iso, date?.line], ['2025-03-11', 2]);
+  assert.equal(
+    otherNames.some(({ text }) => /Committee/.test(text)),
+    false,
+  );
+});
+
+test('a person who will decide on a day has a task', () => {
+  const { actions } = readFacts(`${club}\nPaul will decide on 12 May which pump is bought.\n`);
+  assert.deepEqual(
+    actions.map(({ who, iso }) => [who, iso]),
+    [['Paul', '2025-05-12']],
+  );
+});

@@ -20,6 +20,7 @@ import {
   agreedAction,
   clauseAction,
   dueAction,
+  isPending,
   listedAction,
   namedAction,
   presentAction,
@@ -122,6 +123,8 @@ function relate(facts: TextFacts, passages: readonly Passage[]): void {
   };
   facts.decisions = facts.decisions.map(complete);
   facts.undecided = facts.undecided.map(complete);
+  const questions = facts.questions.map((quote) => (/^No(?:body| one)? /.test(quote.text) ? complete(quote) : quote));
+  facts.questions = questions.filter(({ text }) => !questions.some((other) => other.text !== text && other.text.startsWith(`${text} `)));
   const year = facts.date?.iso?.slice(0, 4) ?? null;
   facts.contradictions = [...contradictionsIn(facts, passages), ...new Durations(passages, year).contradiction(passages)].slice(0, maxEach);
 }
@@ -201,7 +204,7 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
     else if (kind === 'risk') addOnce(facts.risks, quote);
     else if (kind === 'question' && section !== 'actions') {
       // A spoken question in passing is not an open question of the text unless it is in such a section.
-      if (facts.kind !== 'prose' || section === 'questions') addOnce(facts.questions, quote);
+      if (facts.kind !== 'prose' || section === 'questions' || !/[?"“”„«»]/.test(text)) addOnce(facts.questions, quote);
     } else if (section === 'past') continue;
     else if (kind === 'decision' && section !== 'actions' && section !== 'questions' && section !== 'risks') {
       if (facts.kind !== 'contract') addOnce(facts.decisions, quote);
@@ -223,7 +226,10 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
     )
       add(facts.obligations, quote);
     const may =
-      kind === null || kind === 'undecided' || (kind === 'question' && me !== null) || (kind === 'decision' && section === 'actions');
+      kind === null ||
+      kind === 'undecided' ||
+      (kind === 'question' && (me !== null || isPending(sentence))) ||
+      (kind === 'decision' && section === 'actions');
     if (!may || section === 'actions' || key === 'actions' || section === 'decisions') continue;
     if (facts.kind === 'prose' || facts.kind === 'contract') continue;
     const found =

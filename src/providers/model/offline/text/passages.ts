@@ -43,10 +43,27 @@ export function passagesOf(units: readonly Unit[]): Passage[] {
 }
 
 const pronoun =
-  /^(?:It(?! (?:was|is|has been) (?:unanimously )?(?:agreed|decided|resolved))|This|That|These|They|Those|He|She|There|Both|Das|Dies|Es|Er|Sie|Diese[rs]?|Dadurch|Damit|Budget|Cost|Kosten|(?:No (?:decision|agreement|conclusion)|Not decided|Postponed|Deferred|Keine Entscheidung|Vertagt)(?=[.;,:]))(?![\p{L}])/u;
+  /^(?:It(?! (?:was|is|has been) (?:unanimously )?(?:agreed|decided|resolved))|This|That|These|They|Those|He|She|There|Both|Nobody knows|No (?:name|volunteer|successor|candidate|sponsor|date|solution|contract|answer) (?:was|were|has been|is|could be)|Das|Dies|Es|Er|Sie|Diese[rs]?|Dadurch|Damit|Budget|Cost|Kosten|(?:No (?:decision|agreement|conclusion)|Not decided|Postponed|Deferred|Keine Entscheidung|Vertagt)(?=[.;,:]))(?![\p{L}])/u;
 
-/** The passage; with the one before it if it begins with a word that refers to that one, such as "It" or "No decision". */
-export function withSubject({ text, line, section, before }: Passage): { text: string; line: number } {
-  const refers = before !== null && before.section === section && before.kind === 'sentence' && line - before.line <= 1;
-  return refers && pronoun.test(text) ? { text: `${before.text} ${text}`, line: before.line } : { text, line };
+const noDecision = /^No (?:decision|agreement|conclusion) (?:was|is|has been) (?:taken|made|reached)(?![\p{L}])/u;
+const movedIt = /(?<![\p{L}])(?:moved|changed|shifted|postponed) (?:it|them) /u;
+
+/**
+ * The passage; with the one before it if it begins with a word that refers to that one, such as "It", or says that "it" was moved; with
+ * two where no decision was taken, since what was discussed often stands before who was for and against it.
+ */
+export function withSubject(passage: Passage): { text: string; line: number } {
+  const isOpen = noDecision.test(passage.text);
+  if (!isOpen && !pronoun.test(passage.text) && !movedIt.test(passage.text)) return { text: passage.text, line: passage.line };
+  let { text, line } = passage;
+  let from = passage;
+  for (let i = 0; i < (isOpen ? 2 : 1); i++) {
+    const { before } = from;
+    if (before === null || before.section !== passage.section || before.kind !== 'sentence' || from.line - before.line > 1) break;
+    if (i > 0 && before.line !== from.line) break;
+    text = `${before.text} ${text}`;
+    line = before.line;
+    from = before;
+  }
+  return { text, line };
 }

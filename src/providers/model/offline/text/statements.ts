@@ -17,6 +17,11 @@ export type Action = {
 
 const decided =
   /(?<![\p{L}])(?:decided|decides|agreed (?:that|to|on|upon|unanimously|by)|(?:it was|was|were|have|has|is|are|all|we|unanimously|formally) agreed|approved|approves|resolved (?:to|that)|adopted|voted (?:on \p{L}{0,9} ?\d{1,2}\.? \p{L}{3,9} (?:\d{4} )?)?(?:to|for|against|in favou?r)|(?:motion|proposal|resolution|amendment)(?:[^.;!?]{0,80} (?:was|is))? carried|carried (?:unanimously|by \d{1,3} votes?|\d{1,3} (?:to|:|-|–) \d{1,3})|rejected|turned down|declined|voted down|(?:did|does|do|could) not (?:approve|accept|adopt|support|ratify|agree (?:to|on|with))|signed off|ratified|chose to|opted (?:for|to)|settled on|go-ahead|beschlossen|beschließt|entschieden|genehmigt|vereinbart|abgelehnt|verabschiedet|einstimmig|angenommen|zugestimmt|stimmt zu|einigten sich|einigte sich|geeinigt)(?![\p{L}])/iu;
+/** "The committee moved it to Saturday 10 May". */
+const moved =
+  /(?<![\p{L}])(?:committee|board|council|members|meeting|we|Ausschuss|Vorstand) (?:(?:also|then|unanimously) )?(?:moved|changed|shifted) (?!to |on )[^.;,:]{1,60} to (?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|(?:Jan|Feb|March|April|May|June|July|Aug|Sept|Oct|Nov|Dec)\p{L}{0,6} \d)/u;
+/** What a person who is only named by the way did: "Roche, who voted against the plan, called it too dear". */
+const relativeClause = /, (?:who|whom|whose) [^,;.]{1,200},/giu;
 const undecided =
   /(?<![\p{L}])(?:not (?:yet )?(?:been )?(?:decided|agreed|approved|resolved)|no decision|no conclusion|no consensus|no agreement|undecided|(?:to be|still|must be|needs? to be|has to be|have to be|should be|can be|could be|will be|be) (?:decided|agreed|approved|resolved)|decision (?:was |is |has been )?(?:deferred|postponed|pending)|deferred|postponed|to (?:postpone|defer|adjourn)|pushed back to|adjourned|tabled (?:until|to|for)|(?:let(?:'|’)?s |to |we )decide (?:that |this |it )?(?:tomorrow|later|next|then|on \p{Lu})|put off|on hold|vertagt|verschoben|zu (?:vertagen|verschieben)|zurückgestellt|noch nicht (?:entschieden|beschlossen|genehmigt)|keine (?:Entscheidung|Einigung)|kein Beschluss|offen geblieben)(?![\p{L}])/iu;
 /** What follows is the content of a decision. */
@@ -27,6 +32,9 @@ const approving = /(?<!(?:to|yet) )be (?:approved|resolved)(?![\p{L}])/giu;
 const later = /(?<![\p{L}])(?:later|next|meeting|session|then|until|once|tomorrow|später|nächste[rnms]?|sitzung)(?![\p{L}])/iu;
 const unclear =
   /(?<![\p{L}])(?:unclear|unresolved|not clear|to be clarified|(?:not|un)known (?:who|how|whether|when|what)|nobody knows|remains open|left open|still open|(?:^|, )[Oo]ffen (?:ist|bleibt|sind)|(?:ist|bleibt|sind) (?:noch )?offen,|ungeklärt|noch offen|unklar|zu klären)(?![\p{L}])/iu;
+/** What is missing, or will be decided on a later day. */
+const pending =
+  /(?<![\p{L}])(?:(?:is|are) still (?:needed|missing|wanted)|no (?:new )?(?:name|volunteer|successor|candidate|sponsor|date|solution|contract|answer) (?:was|were|has been|have been|is|could be) (?:yet )?(?:found|named|given|signed|set|reached)|will (?:decide|vote)(?: [^.;,:]{1,60})? (?:on|in) (?:\d{1,4}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)|wird noch gesucht|werden noch gesucht|fehlt noch|fehlen noch)(?![\p{L}\p{N}])/iu;
 const objected =
   /(?<![\p{L}])(?:disagreed|disagrees|objected|objects|dissented|abstained|opposed|voted against|against the votes? of|widersprach|widersprachen|enthielt sich|enthielten sich|stimmte dagegen|stimmten dagegen)(?![\p{L}])/iu;
 const supposed =
@@ -64,10 +72,18 @@ export function statementOf(sentence: string, isDecision = false): Stated {
   if (/\?["'”’)]?$/.test(read.slice(-3))) return { kind: 'question', text: sentence };
   if (isOpen(read, isDecision)) return { kind: 'undecided', text: sentence };
   if (unclear.test(isDecision ? '' : read.slice(0, contentStart(read)))) return { kind: 'question', text: sentence };
-  const match = decided.exec(read);
-  if (match !== null && !supposed.test(read.slice(0, match.index)) && !isPersonal(read, match)) return { kind: 'decision', text: sentence };
+  const main = read.replace(relativeClause, ',');
+  const match = decided.exec(main) ?? moved.exec(main);
+  if (match !== null && !supposed.test(main.slice(0, match.index)) && !isPersonal(main, match)) return { kind: 'decision', text: sentence };
+  if (!isDecision && isPending(read)) return { kind: 'question', text: sentence };
   if (objected.test(read)) return { kind: 'objection', text: sentence };
   return { kind: null, text: sentence };
+}
+
+/** What is still missing or will be decided later: open, and a task where a person will do it. */
+export function isPending(sentence: string): boolean {
+  const read = sentence.slice(0, 1500);
+  return pending.test(read) && !supposed.test(read);
 }
 
 /** Where the content of a decision begins: after "decided"; the end of the sentence if it has no such words. */

@@ -59,7 +59,8 @@ export function readUnits(text: string): Unit[] {
     if (open === null) return;
     if (open.unit !== null) open.unit.text = collapseWhitespace(open.words.join(' '));
     else if (isPlainList(open.words, section)) open.words.forEach((words, i) => add('item', words, open!.line + i));
-    else if (isBlockOfLines(open.words)) open.words.forEach((words, i) => add('sentence', words, open!.line + i));
+    else if (isBlockOfLines(open.words) || (units.length === 0 && isTitleBlock(open.words)))
+      open.words.forEach((words, i) => add('sentence', words, open!.line + i));
     else for (const [sentence, line] of placed(open.words, open.line)) add('sentence', sentence, line);
     open = null;
   };
@@ -142,6 +143,11 @@ function isLabelled(lines: readonly string[], i: number, section: string): boole
 /** Short lines without sentence ends, each a new start: an address, a signature, a list without marks. */
 function isBlockOfLines(words: readonly string[]): boolean {
   return words.length >= 2 && words.every((line) => line.length <= 45 && /^[\p{Lu}\p{N}]/u.test(line) && !/[.;:!?-]$/.test(line));
+}
+
+/** Lines at the top of a text that no sentence ends: the name of a club above its meeting. Each is a unit, with its own line. */
+function isTitleBlock(words: readonly string[]): boolean {
+  return words.length >= 2 && words.every((line) => line.length <= 120 && /^[\p{Lu}\p{N}]/u.test(line) && !/[.,;:!?-]$/.test(line));
 }
 
 /** Lines under "Action points" and similar headings are a list even without marks, if each begins with a capital. */

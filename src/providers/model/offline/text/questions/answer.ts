@@ -71,7 +71,7 @@ const rules: readonly Rule[] = [
   },
   {
     when: [
-      /(?<![\p{L}])(?:still open|(?:left|remains?|stays?|stayed|remained) open|open (?:points?|questions?|issues?|items?|matters?)|undecided|not (?:yet )?decided|unresolved|outstanding|postponed|put off|offen|offene Punkte|vertagt|ungeklärt)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:still open|(?:left|remains?|stays?|stayed|remained) open|open (?:points?|questions?|issues?|items?|matters?)|undecided|not (?:yet )?(?:decided|settled|agreed|clear)|unsettled|unresolved|outstanding|postponed|put off|offen|offene Punkte|vertagt|ungeklärt)(?![\p{L}])/iu,
     ],
     unless: counting,
     answer: (_, { facts, passages }) => openOf(facts, passages),
