@@ -11,7 +11,7 @@ export const things = words(
 export const coordinates = words('lat lon lng latitude longitude');
 export const idEndings = ['nummer', 'nr', 'number', 'code', 'kennung', 'schlüssel', 'plz', '_id'];
 export const years = words(
-  'bought built purchased acquired founded established installed commissioned gekauft gebaut gegründet angeschafft year yr jahr fy année anno jahrgang baujahr birthyear geburtsjahr vintage',
+  'bought built purchased acquired founded established installed commissioned gekauft gebaut gegründet angeschafft year yr jahr fy année anno jahrgang baujahr birthyear geburtsjahr vintage millésime cosecha annata',
 );
 export const codes = words(
   'table tisch desk_no status state sev severity statuscode month monat week kw woche weekday wochentag day tag hour stunde quarter quartal priority prio priorität level stufe condition zustand class klasse semester floor etage gender version port rank season round runde lap gate lane block zone gruppe group shift schicht batch cluster section sector ward grade_level ebene',

@@ -13,7 +13,7 @@ const maxGroupings = 6;
 const shortTable = 24;
 const dayMs = 86_400_000;
 const quantityWords = new Set(
-  'tickets pallets bottles boxes qty quantity units unit_count menge anzahl stück stueck pieces pcs count stock bestand inventory hand sold hours stunden std nights items ordered shares volume_sold verkauft booked gebucht participants attendees teilnehmer quantité quantités cantidad cantidades quantità quantidade aantal'.split(
+  'tickets pallets bottles boxes crates cartons sacks bouteilles caisses flaschen kisten kartons säcke botellas cajas bottiglie casse qty quantity units unit_count menge anzahl stück stueck pieces pcs count stock bestand inventory hand sold hours stunden std nights items ordered shares volume_sold verkauft booked gebucht participants attendees teilnehmer quantité quantités cantidad cantidades quantità quantidade aantal'.split(
     ' ',
   ),
 );

@@ -126,7 +126,8 @@ export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[]
               summed !== null || kind === 'elsewhere' ? 'total' : kind!,
               numeric,
               values,
-              summed ?? block,
+              // Of a total of totals, the rows since the last total are none.
+              summed ?? (inBlock > 0 ? block : above),
               summed ?? (at === 0 ? whole : above),
               found.length,
             ),

@@ -34,3 +34,9 @@ test('the form that most numbers of a column have is no text: blanks in all thou
   const lines = Array.from({ length: 10 }, (_, i) => JSON.stringify({ id: `L${i}`, qty: String(i + 1) }));
   assert.deepEqual(await told(lines.join('\n'), 'lines.jsonl'), []);
 });
+
+test('a number with blanks around it is named', async () => {
+  assert.deepEqual(await told(visits({ 4: ' 24 ', 9: "'30.00" })), [
+    "fee is written as text in 2 rows, unlike the others: '24' in row 5 (V5) and ''30.00' in row 10 (V10); they are counted.",
+  ]);
+});

@@ -343,3 +343,21 @@ test('no text of delimiters, quotes and figures makes it fail or count rows wron
     { numRuns: 500 },
   );
 });
+
+test('a total of subtotals is checked against all records, also right below the last subtotal', async () => {
+  const lines = [
+    'January,10,20,1',
+    'February,11,21,2',
+    'Q1 total,21,41,3',
+    'March,12,22,3',
+    'April,13,23,4',
+    'Q2 total,25,45,7',
+    'Total 2024,46,85,10',
+  ];
+  const { remarks } = await profileText(`month,north,south,west\n${lines.join('\n')}\n`);
+  const last = remarks.find(({ text }) => text.startsWith('Row 7'))!.text;
+  assert.match(
+    last,
+    /agrees with the sum of its rows \(north 46 and west 10\); it does not agree with the rows: south is written as 85 but the rows add up to 86/,
+  );
+});

@@ -156,7 +156,9 @@ function answerFigure(conversation: Conversation, request: FigureRequest, table:
   const mixed = table.columns.filter(({ by_unit: units }) => units !== undefined);
   if (column?.numbers === undefined && mixed.length > 0) return { problem: mixedProblem(request.column, mixed, table) };
   if (column?.numbers === undefined)
-    return { problem: `${table.name} has no numeric column "${request.column ?? ''}" (asked: ${request.wording}).` };
+    return {
+      problem: `${table.name} has no ${table.rows === 0 ? 'rows' : `numeric column "${request.column ?? ''}"`} (asked: ${request.wording}).`,
+    };
   // "How many minutes" asks for their sum, not for the number of rows.
   const kind = request.kind === 'count' && addsUp(column) && /how many|wie viele/i.test(request.wording) ? 'sum' : request.kind;
   if (request.by === null) return overall(`${titles[kind]} of ${column.name} (${table.name})`, figureOfAll(kind, column.numbers, table));

@@ -60,10 +60,15 @@ export function trend(profile: TableProfile): string[] {
   const [before, after] = [total(points.slice(0, half)), total(points.slice(-half))];
   if (half >= 3 && before > 0 && after > 0 && Math.abs(after / before - 1) >= 0.1) {
     sentences.push(
-      `The last ${half} ${period}s together are ${percent(Math.abs(after - before), before)} ${after > before ? 'above' : 'below'} the first ${half}.`,
+      `The last ${half} ${period}s${skipsDays(period, points) ? ' with rows' : ''} together are ${percent(Math.abs(after - before), before)} ${after > before ? 'above' : 'below'} the first ${half}.`,
     );
   }
   return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure), ...partialPeriods(profile)];
+}
+
+function skipsDays(period: TrendProfile['period'], points: TrendProfile['points']): boolean {
+  const [first, last] = [Date.parse(points[0]!.period), Date.parse(points.at(-1)!.period)];
+  return period === 'day' && (last - first) / dayMs + 1 > points.length;
 }
 
 /** All of a few months, quarters or years, beside the figures with what the others leave out. */

@@ -184,7 +184,9 @@ function correlations(profile: TableProfile): string[] {
 
 function missing(profile: TableProfile): string[] {
   const gaps = profile.columns.filter((column) => column.missing > 0).toSorted((a, b) => b.missing - a.missing);
-  if (gaps.length === 0) return ['No cell is missing.'];
+  // Cells of total rows are not counted.
+  const isReduced = profile.remarks.some(({ kind }) => kind === 'total');
+  if (gaps.length === 0) return [isReduced ? `No cell of the ${countOf(profile.rows, 'record')} is missing.` : 'No cell is missing.'];
   const listed = gaps.slice(0, 6).map(({ name, missing: count }) => `${safe(name)} ${exact(count)} (${percent(count, profile.rows)})`);
   return [`Missing cells: ${listed.join(', ')}${gaps.length > 6 ? ` and ${gaps.length - 6} more columns` : ''}.`];
 }

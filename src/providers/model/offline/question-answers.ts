@@ -10,7 +10,8 @@ import { wordSet } from '../../table/word-set.ts';
 import { causeText } from './causes.ts';
 import { columnFor } from './column-synonyms.ts';
 import { asksCoverage, coverageLines } from './coverage.ts';
-import { countOf, mainMeasure, safe } from './figure.ts';
+import { emptyAnswers } from './empty-tables.ts';
+import { mainMeasure, safe } from './figure.ts';
 import { findingsWithKinds } from './findings.ts';
 import { readTokens } from './prompt-tokens.ts';
 import { statusFigures, withItsMeasure } from './question-measures.ts';
@@ -46,7 +47,7 @@ type Candidate = Finding & { columns: readonly ColumnProfile[]; main: string | u
 
 export function questionAnswers(task: string, tables: readonly TableProfile[], joins: readonly JoinProfile[]): Answer[] {
   const filled = tables.filter(({ rows }) => rows > 0);
-  if (filled.length === 0) return [];
+  if (filled.length === 0) return emptyAnswers(task, tables);
   const all = tables.flatMap(({ columns }) => columns);
   const candidates: Candidate[] = [
     ...joins.flatMap(({ remarks }) =>
@@ -137,7 +138,7 @@ function answer(question: string, words: readonly string[], candidates: readonly
     return [{ question, short: none, lines: [`${none}.`] }];
   }
   const verdict = judged
-    ? [`Only with care: ${countOf(new Set(close.map(({ candidate }) => candidate.kind)).size, 'kind')} of findings question the data.`]
+    ? [`Only with care: ${close.length === 1 ? 'one finding questions' : `${close.length} findings question`} the data.`]
     : [];
   const said = [...verdict, ...chosen];
   return [answerOf(question, said)];

@@ -5,6 +5,7 @@
 import { placeInTime } from '../../table/findings/named-periods.ts';
 import type { JoinProfile } from '../../table/join.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
+import { emptyBeside } from './empty-tables.ts';
 import { addsUp, countOf, exact, leftOutText, mainMeasure, markdownTable, measures, percent, round, safe } from './figure.ts';
 import { findings } from './findings.ts';
 import { notSaid, withoutRepeats } from './repeats.ts';
@@ -61,7 +62,7 @@ export function writeReport(material: Material): string {
         .join('\n\n')}`,
     );
   const others = tables
-    .map(({ name }, i) => ({ name, lines: notSaid(findings(tables[i]!), told.said, safe(name)) }))
+    .map(({ name }, i) => ({ name, lines: notSaid([...findings(tables[i]!), ...emptyBeside(tables[i]!, tables)], told.said, safe(name)) }))
     .filter(({ lines }) => lines.length > 0);
   if (others.length > 0)
     parts.push(
@@ -109,6 +110,7 @@ function textSection({ name, summary, facts }: TextMaterial, shown: ReadonlySet<
 }
 
 function describeTable(table: TableProfile): string {
+  if (table.size_bytes === 0) return `- ${safe(table.name)}: an empty file (0 bytes).`;
   const form =
     table.format !== 'csv'
       ? {

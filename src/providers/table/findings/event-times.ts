@@ -152,7 +152,9 @@ function byWeekday(table: ColumnsInMemory, trend: ColumnPlan, leading: ColumnPla
       .map((day) => {
         const { rows, sum, days: on, valued } = own[day]!;
         const figure =
-          measure === undefined || valued.size === 0 ? '' : `, ${measure.name} ${exact(clean(sum))}, ${round(sum / valued.size)} a day`;
+          measure === undefined || valued.size === 0
+            ? ''
+            : `, ${measure.name} ${exact(clean(sum))}, ${round(sum / valued.size)} a day${valued.size < on.size ? ` over ${countOf(valued.size, 'day')} with a value` : ''}`;
         return `${weekdays[day]} ${countOf(rows, 'row')} (${countOf(on.size, 'day')}${figure})`;
       });
     return { kind: 'by_weekday', text: `By day of the week: ${each.join('; ')}.` };

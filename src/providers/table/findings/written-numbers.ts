@@ -43,12 +43,16 @@ export function writtenNumberFindings(table: ColumnsInMemory, own: ReadonlySet<C
     });
 }
 
-/** The rows with an apostrophe before the digits, and those with blanks between digits unless most large numbers of the column have them. */
+/** The rows with an apostrophe before the digits or blanks around them, and those with blanks between digits unless most large numbers of the column have them. */
 function textsOfNumbers(cells: readonly Cell[], rows: readonly number[], numbers: Float64Array): number[] {
-  const marked = rows.filter((at) => /^\s?['’]/.test((cells[at] as string).slice(0, 3)));
+  const marked = rows.filter((at) => /^\s?['’]/.test((cells[at] as string).slice(0, 3)) || isPadded(cells[at] as string));
   const spaced = rows.filter((at) => hasBlankBetweenDigits(cells[at] as string));
   const large = rows.filter((at) => Math.abs(numbers[at]!) >= 1_000).length;
   return spaced.length <= Math.max(fewSpaced, large * maxShare) ? [...new Set([...marked, ...spaced])].sort((a, b) => a - b) : marked;
+}
+
+function isPadded(cell: string): boolean {
+  return cell !== cell.trim();
 }
 
 function hasBlankBetweenDigits(cell: string): boolean {

@@ -1,0 +1,30 @@
+/** Tables without rows: nothing is computed of them, and the report says why and what to do next. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runAgent } from './agent-loop.ts';
+
+async function reportOn(prompt: string, files: Record<string, string>): Promise<string> {
+  return (await runAgent(prompt, { files })).workspace.text('report.md');
+}
+
+test('of files without rows no figure is computed, and an empty file has no form', async () => {
+  const report = await reportOn('What is the total amount per carrier in claims.csv and carriers.tsv?', {
+    'claims.csv': 'claim_no,carrier_id,amount_eur\n',
+    'carriers.tsv': '',
+  });
+  assert.match(report, /carriers\.tsv: an empty file \(0 bytes\)\./);
+  assert.match(
+    report,
+    /\*\*\n\nThis cannot be computed: claims\.csv and carriers\.tsv have no rows, so there are no figures, and nothing to join or compare\./,
+  );
+  assert.doesNotMatch(report, /no numeric column/);
+});
+
+test('a file with a header only is not compared with another one, whose columns are compared', async () => {
+  const rows = Array.from({ length: 12 }, (_, i) => `R${i},${10 + i}`).join('\n');
+  const report = await reportOn('How does this.csv compare with last.csv?', {
+    'this.csv': 'id,fee,club\n',
+    'last.csv': `id,fee\n${rows}\n`,
+  });
+  assert.match(report, /It cannot be compared with last\.csv, because it has no rows\. Their columns differ: only in this file: club\./);
+});
