@@ -2,7 +2,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { targets } from '../domains/deployments/targets.ts';
 import { Failure } from './failure.ts';
 import { parsedOptions } from './parsed-options.ts';
 import { oneLine } from './plain-text.ts';
@@ -39,6 +38,9 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
+/** Those of the service of the same version. */
+export const hosts: readonly string[] = ['vercel', 'netlify', 'cloudflare', 'expo'];
+const hostsText = `${hosts.slice(0, -1).join(', ')} or ${hosts.at(-1)}`;
 /** Properties of a new deployment. */
 const startOptions = ['target', 'config', 'workspace'] as const;
 
@@ -91,9 +93,8 @@ export async function readDeployOptions(args: string[], folder: string): Promise
   if (more.length > 0) throw wrong('Give one folder only: put its name in quotes if it contains spaces');
   const target = given('target', values.target);
   const config = given('config', values.config);
-  const hosts = `${targets.slice(0, -1).join(', ')} or ${targets.at(-1)}`;
-  if (target === null && config === null) throw wrong(`Give a host: --target ${hosts}`);
-  if (target !== null && !targets.some((known) => known === target)) throw wrong(`${oneLine(target)} is no host: --target ${hosts}`);
+  if (target === null && config === null) throw wrong(`Give a host: --target ${hostsText}`);
+  if (target !== null && !hosts.includes(target)) throw wrong(`${oneLine(target)} is no host: --target ${hostsText}`);
   const path = resolve(folder, named);
   const found = await stat(path).catch(() => null);
   if (found === null) throw wrong(`${oneLine(path, 500)} does not exist`);

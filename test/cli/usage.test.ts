@@ -5,6 +5,8 @@ import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import test from 'node:test';
+import { hosts } from '../../src/cli/deploy-options.ts';
+import { targets } from '../../src/domains/deployments/targets.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { troupe } from './command.ts';
 
@@ -87,3 +89,7 @@ async function freeAddress(): Promise<string> {
   await once(server, 'close');
   return `http://127.0.0.1:${port}`;
 }
+
+test('the command knows the hosts of the service', () => {
+  assert.deepEqual(hosts, targets);
+});
