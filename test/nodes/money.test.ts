@@ -16,8 +16,8 @@ const authorizations = 1_000;
 const deposits = 50;
 /** The largest amount of an authorization. */
 const largestMinor = 56;
-/** The pause grows, since a thousand callers with a short fixed pause would occupy a slow machine with refusals alone. */
-const retryMs = (tries: number, n: number) => backoffMs(tries, 50, 2_000) * (0.5 + (n % 10) / 10);
+/** The pause grows, since a thousand callers with a short pause would occupy a slow machine with refusals alone: every two seconds was too often. */
+const retryMs = (tries: number, n: number) => backoffMs(tries, 50, 20_000) * (0.5 + (n % 10) / 10);
 
 test(
   'of a thousand concurrent authorizations at two nodes, one of which is killed, each acknowledged one is booked once, to the cent',
