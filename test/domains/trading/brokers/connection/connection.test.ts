@@ -88,9 +88,9 @@ test('credentials that are refused later are reported once and block orders, unt
   const before = tried();
   const begunAtMs = performance.now();
   await until(() => tried() >= before + 3, 'three more tries');
-  // Two whole pauses at least. Timers may fire up to a millisecond early.
+  // Two whole pauses at least. The clock of timers has a resolution of some milliseconds, so each may fire that early.
   const tookMs = performance.now() - begunAtMs;
-  assert.ok(tookMs >= 2 * (brokerTiming.reconcileMs - 1), `three tries within ${Math.round(tookMs)} ms`);
+  assert.ok(tookMs >= 2 * (brokerTiming.reconcileMs - 5), `three tries within ${Math.round(tookMs)} ms`);
   world.alpaca.locked = false;
   await until(async () => (await known(broker))!.status === 'connected', 'the connection');
   assert.deepEqual(
