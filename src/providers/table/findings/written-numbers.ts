@@ -14,6 +14,7 @@ const mostNamed = 6;
 const maxShare = 0.2;
 /** So many blanks between digits are no habit of the column. */
 const fewSpaced = 3;
+const blankBetweenDigits = /\d[ \u00a0\u202f\u2009]\d/;
 const shownChars = 30;
 
 export function writtenNumberFindings(table: ColumnsInMemory, own: ReadonlySet<ColumnPlan>): Finding[] {
@@ -46,25 +47,11 @@ export function writtenNumberFindings(table: ColumnsInMemory, own: ReadonlySet<C
 /** The rows with an apostrophe before the digits or blanks around them, and those with blanks between digits unless most large numbers of the column have them. */
 function textsOfNumbers(cells: readonly Cell[], rows: readonly number[], numbers: Float64Array): number[] {
   const marked = rows.filter((at) => /^\s?['’]/.test((cells[at] as string).slice(0, 3)) || isPadded(cells[at] as string));
-  const spaced = rows.filter((at) => hasBlankBetweenDigits(cells[at] as string));
+  const spaced = rows.filter((at) => blankBetweenDigits.test(cells[at] as string));
   const large = rows.filter((at) => Math.abs(numbers[at]!) >= 1_000).length;
   return spaced.length <= Math.max(fewSpaced, large * maxShare) ? [...new Set([...marked, ...spaced])].sort((a, b) => a - b) : marked;
 }
 
 function isPadded(cell: string): boolean {
   return cell !== cell.trim();
-}
-
-function hasBlankBetweenDigits(cell: string): boolean {
-  const text = cell.trim();
-  for (let i = 1; i < text.length - 1; i++) if (isBlank(text[i]!) && isDigit(text[i - 1]!) && isDigit(text[i + 1]!)) return true;
-  return false;
-}
-
-function isBlank(char: string): boolean {
-  return char === ' ' || char === '\u00a0' || char === '\u202f' || char === '\u2009';
-}
-
-function isDigit(char: string): boolean {
-  return char >= '0' && char <= '9';
 }
