@@ -103,7 +103,7 @@ test('each decline has its reason, a card at its limit freezes, and a cancelled 
   const path = `${cards}/${id}`;
   const pay = async (amount: number) => (await caller.json('POST', `${path}/authorizations`, { amount, merchant: 'Acme' })).decline_reason;
   assert.equal(await pay(100.01), 'spend_limit_exceeded');
-  assert.equal(await pay(60.01), 'per_transaction_limit');
+  assert.equal(await pay(60.01), 'spend_limit_exceeded', 'also over the limit of one payment');
   assert.equal(await pay(60), null);
   assert.equal(await pay(30.01), 'daily_limit');
   await caller.json('PATCH', '/v1/commerce/spending-limits', { daily_limit: 1_000 });

@@ -15,7 +15,7 @@ import { issuedCard } from '../issued-card/messages.ts';
 import { transferOf, wallet, walletIdOf } from '../wallet/messages.ts';
 import { Card, CardAuthorization, type CardAuthorizationRow, type CardRow } from './entity.ts';
 import { cardInputs } from './inputs.ts';
-import { type Authorize, type CardContract, card, cardIdOf, type DeclineReason, type NewCard } from './messages.ts';
+import { type Authorize, type CardContract, card, cardIdOf, type DeclineReason, declineReasonOf, type NewCard } from './messages.ts';
 import { reverse } from './reverse.ts';
 
 export const cardActor = defineActor<CardRow, CardContract>({
@@ -76,7 +76,7 @@ function walletRefusal(
 ): DeclineReason | null {
   const about = { transferId: transferOf(authorizationId), reference: authorizationId, description: merchant };
   const decision = ctx.callColocated(wallet, walletIdOf(of), 'payNow', { ...about, amountMinor, to: 'cards' });
-  return decision.kind === 'declined' ? decision.reason : null;
+  return decision.kind === 'declined' ? declineReasonOf(decision.reason) : null;
 }
 
 /** Records the decision and emits its event. */

@@ -11,7 +11,13 @@ export type NewCard = Pick<CardRow, 'accountId' | 'mode' | 'name' | 'last4' | 'n
   issuerCardId?: string;
 };
 
-export type DeclineReason = 'card_frozen' | 'card_cancelled' | 'spend_limit_exceeded' | PaymentRefusal;
+/** spend_limit_exceeded: over the card's limit, or over the account's limit for one payment. */
+export type DeclineReason = 'card_frozen' | 'card_cancelled' | 'spend_limit_exceeded' | Exclude<PaymentRefusal, 'per_transaction_limit'>;
+
+/** A card has no reason of its own for the limit of one payment. Earlier versions recorded the wallet's. */
+export function declineReasonOf(refusal: PaymentRefusal | DeclineReason): DeclineReason {
+  return refusal === 'per_transaction_limit' ? 'spend_limit_exceeded' : refusal;
+}
 
 export type Authorize = { authorizationId: string; amountMinor: number; merchant: string };
 

@@ -18,7 +18,7 @@ import { account } from '../../accounts/contract.ts';
 import { findAuthorization } from '../card/authorizations.ts';
 import { Card, CardAuthorization, type CardAuthorizationRow, type CardRow } from '../card/entity.ts';
 import type { CardRequest, IssuedNow } from '../card/issue.ts';
-import { card, cardIdOf } from '../card/messages.ts';
+import { card, cardIdOf, type DeclineReason, declineReasonOf } from '../card/messages.ts';
 import { commerceIds } from '../ids.ts';
 import { cardsNeedBusiness, mayUseCards } from '../policy.ts';
 import { walletIdOf } from '../wallet/messages.ts';
@@ -68,15 +68,7 @@ const AuthorizationSchema = Type.Object(
     reversed_amount: Type.Number({ description: 'The part of an approved amount that was returned to the wallet' }),
     mode: ModeField,
     decline_reason: Type.Union([
-      Type.Enum([
-        'card_frozen',
-        'card_cancelled',
-        'spend_limit_exceeded',
-        'insufficient_funds',
-        'per_transaction_limit',
-        'daily_limit',
-        'monthly_limit',
-      ]),
+      Type.Enum(['card_frozen', 'card_cancelled', 'spend_limit_exceeded', 'insufficient_funds', 'daily_limit', 'monthly_limit']),
       Type.Null(),
     ]),
     created_at: Type.String({ format: 'date-time' }),
@@ -282,7 +274,7 @@ function authorizationView(row: CardAuthorizationRow, returnedMinor = 0): Static
     status: isReversed ? 'reversed' : row.status,
     reversed_amount: toMajor(returnedMinor),
     mode: row.mode,
-    decline_reason: row.declineReason as Static<typeof AuthorizationSchema>['decline_reason'],
+    decline_reason: row.declineReason === null ? null : declineReasonOf(row.declineReason as DeclineReason),
     created_at: isoTimestamp(row.createdAt),
   };
 }

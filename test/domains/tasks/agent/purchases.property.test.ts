@@ -70,7 +70,7 @@ test('an agent makes an approved payment once, whenever its node dies, and gets 
       const status = tool === 'charge_card' ? 'approved' : isAllowed ? 'complete' : 'pending';
       assert.equal(reported.asked, autonomy < 100, 'below full autonomy a person is asked');
       if (isAllowed) assert.equal(reported.result.status, status);
-      else if (tool === 'charge_card') assert.match(reported.result.error, /declined: per_transaction_limit\. Nothing was paid/);
+      else if (tool === 'charge_card') assert.match(reported.result.error, /declined: spend_limit_exceeded\. Nothing was paid/);
       else assert.deepEqual([reported.result.status, reported.result.payment_error], ['pending', 'per_transaction_limit']);
       assert.deepEqual(await world.paid(reported.accountId), {
         amounts: isAllowed ? [amountMinor] : [],
