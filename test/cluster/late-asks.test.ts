@@ -41,8 +41,11 @@ test('a delayed command that was asked again and refused has no effect when it a
   receiving.before = () => {
     throw new AppError('conflict', 'Not now');
   };
+  await until(() => a.transport!.counters.peersUp === 2, 'the stream of a and b');
   const tries = b.transport!.counters.asksReceived;
-  const heal = links.b!.silence();
+  const heal = links.b!.silence(undefined, ['to target']);
+  // It stays silent: bytes for a stream that a has given up would reset the connection, and with it the try that is held back.
+  links.b!.silence(undefined, ['to dialler']);
   assert.deepEqual(await outcomeOf(a.actors.ask(probe, onB, 'receive', 'late', { commandId: 'command' })), { refused: 'conflict' });
   assert.equal(b.transport!.counters.asksReceived, tries + 1, 'the try that came by way of c');
   receiving.before = before;
