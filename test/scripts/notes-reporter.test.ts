@@ -19,13 +19,13 @@ test('in CI the diagnostics of tests, and what was skipped and why, are printed 
   assert.equal(printed, '...\n\n\nNotes:\n\nread 200 days ago\nskipped: the real service (no credentials: set TOKEN)\n');
 });
 
-test('in CI a failed test is named once when it fails, not only at the end of the run', async (t) => {
+test('in CI a failed test is named once with its error when it fails, not only at the end of the run', async (t) => {
   const printed = await printedInCi(
     t,
-    "describe('shapes', () => { test('round', () => { throw new Error(); }); test('long', () => {}); });",
+    "describe('shapes', () => { test('round', () => { throw new Error('no corner'); }); test('long', () => {}); });",
   );
   assert.equal(printed.split('failed: ').length, 2);
-  assert.match(printed.slice(0, printed.indexOf('Failed tests:')), /failed: round\n/);
+  assert.match(printed.slice(0, printed.indexOf('Failed tests:')), /failed: round\nError: no corner\n/);
 });
 
 /** What a run of a file with these tests prints. */
