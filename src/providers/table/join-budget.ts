@@ -173,7 +173,8 @@ function linesOf(planned: Planned, actual: Planned, repeated: ReadonlySet<number
     if (!Number.isNaN(budget![at]!)) line.budget = clean(line.budget + budget![at]!);
   }
   for (const [key, at] of keyedRows(actual.side)) {
-    if (Number.isNaN(spent![at]!)) continue;
+    const isLeftOut = actual.side.counted?.has(at) === false && !repeated.has(at);
+    if (Number.isNaN(spent![at]!) || isLeftOut) continue;
     const line = lineOf(actual.side, at, key);
     line.booked = clean(line.booked + spent![at]!);
     if (!repeated.has(at)) line.spent = clean(line.spent + spent![at]!);

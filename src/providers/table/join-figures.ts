@@ -4,8 +4,7 @@ import { cellText } from './cell.ts';
 import type { ColumnPlan } from './column-evidence.ts';
 import { nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
-import { ExactSum } from './exact-sum.ts';
-import { countOf, exact, listed, percent } from './figure-text.ts';
+import { countOf, exact, listed } from './figure-text.ts';
 import type { Ratio } from './findings/ratio.ts';
 import { dueFindings } from './join-dues-findings.ts';
 import { enriched, grouped, named } from './join-groups.ts';
@@ -14,19 +13,14 @@ import { uniqueness } from './join-key.ts';
 import { monthBudget } from './join-month-budget.ts';
 import { planAndActual, planAndProduct } from './join-plan.ts';
 import { implausible } from './join-plausibility.ts';
+import { pairProduct, priced, productFigures } from './join-product.ts';
 import { convertedFigures } from './join-rates.ts';
 import { joinedRatio } from './join-ratio.ts';
-import { labelOf, mainOf, maxKeyChars, quantities, type Side, table, written } from './join-side.ts';
-import { isPrice, isQuantity } from './plan-figures.ts';
-import { multiplied } from './profile.ts';
+import { countedOf, mainOf, maxKeyChars, quantities, type Side, table, written } from './join-side.ts';
 import type { Finding } from './table-profile.ts';
 
 const shown = 12;
 const minPairs = 8;
-/** Keys with a share of the sum. */
-const sharesShown = 3;
-/** Share of the keys; where more are zero or negative, this is usual. */
-const maxNotPositive = 0.2;
 
 /** What the figures are wanted for. */
 export type JoinBounds = { period?: Period; ratio?: Ratio };
@@ -36,153 +30,27 @@ export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide, { per
   const b: Side = { ...right, plans: key.right, rows: key.rightRows };
   const months = monthBudget(a, b, period);
   if (months.length > 0) return months;
-  const products = [...product(a, b), ...product(b, a)];
+  const [countedA, countedB] = [countedOf(a), countedOf(b)];
+  const products = [...productFigures(countedA, b), ...productFigures(countedB, a)];
   const differing = uniqueness(a.rows) > 0.95 && uniqueness(b.rows) > 0.95 ? differences(a, b) : [];
   const dues = products.length > 0 ? [] : dueFindings(a, b);
   return [
     ...joinedRatio(a, b, ratio),
     ...convertedFigures(a, b),
     ...convertedFigures(b, a),
-    ...products.slice(0, 6),
+    ...products.slice(0, 8),
     ...dues,
     ...(products.length > 0 || differing.length > 0 || dues.length > 0 ? [] : planAndActual(a, b)),
     ...differing,
-    ...enriched(countedOf(a), b),
-    ...enriched(countedOf(b), a),
-    ...named(a, b),
-    ...named(b, a),
+    // Beside the products a mean of the prices, which counts a key with two of them twice, would mislead.
+    ...(products.length > 0 && mainOf(a) === undefined ? [] : enriched(countedA, b)),
+    ...(products.length > 0 && mainOf(b) === undefined ? [] : enriched(countedB, a)),
+    ...named(countedA, b),
+    ...named(countedB, a),
     ...implausible(a, b),
     ...implausible(b, a),
-    ...together(a, b),
+    ...together(countedA, countedB),
   ];
-}
-
-/** The side with the rows that other figures of its table count. */
-function countedOf(side: Side): Side {
-  const { counted } = side;
-  if (counted === undefined) return side;
-  const rows = [...side.rows].map(([key, own]): [string, number[]] => [key, own.filter((at) => counted.has(at))]);
-  return { ...side, rows: new Map(rows.filter(([, own]) => own.length > 0)) };
-}
-
-/** The quantity of one table times the price of the other. */
-function product(a: Side, b: Side): Finding[] {
-  const pair = priced(a, b);
-  if (pair === null) return [];
-  const { q, p, name } = pair;
-  const joined = [...table(a).quantities(), q, p];
-  if (joined.some(({ units }) => units.size > 1)) return [];
-  const sum = new ExactSum();
-  const each: { key: string; value: number }[] = [];
-  const without: { text: string; rows: readonly number[] }[] = [];
-  const doubtful: string[] = [];
-  const byKey = new Map<string, number>();
-  let rows = 0;
-  for (const [key, own] of a.rows) {
-    const others = b.rows.get(key);
-    if (others === undefined) {
-      without.push({ text: `${written(a, own[0]!)}${labelOf(a, own[0]!, b, -1)}`, rows: own });
-      continue;
-    }
-    const prices = new Set(others.map((at) => table(b).numbers(p)[at]!).filter((value) => !Number.isNaN(value)));
-    if (prices.size !== 1) {
-      if (prices.size === 0) without.push({ text: `${written(a, own[0]!)}${labelOf(a, own[0]!, b, -1)}`, rows: own });
-      else doubtful.push(written(a, own[0]!));
-      continue;
-    }
-    const other = others.find((at) => !Number.isNaN(table(b).numbers(p)[at]!))!;
-    for (const at of own) {
-      const value = pairProduct(a, q, at, b, p, other);
-      if (value === null) continue;
-      rows++;
-      sum.add(value.value, value.decimals);
-      byKey.set(key, (byKey.get(key) ?? 0) + value.value);
-    }
-    if (byKey.has(key)) each.push({ key: written(a, own[0]!) + labelOf(a, own[0]!, b, other), value: clean(byKey.get(key)!) });
-  }
-  if (rows === 0) return [];
-  const ranked = each.toSorted((x, y) => y.value - x.value);
-  const findings: Finding[] = [
-    {
-      kind: 'join_product',
-      text: `${name} (${a.name} with ${b.name}) adds up to ${exact(sum.total())} over ${countOf(rows, 'row')}: ${listed(
-        ranked.slice(0, shown).map(({ key, value }, i) => `${key} ${exact(value)}${i < sharesShown ? share(value, sum.total()) : ''}`),
-        shown,
-      )}${ranked.length > shown ? ' and more' : ''}.`,
-    },
-    ...notPositive(name, ranked),
-  ];
-  if (without.length > 0) {
-    const known = without.flatMap(({ rows: own }) => own.map((at) => table(a).numbers(q)[at]!)).filter((value) => !Number.isNaN(value));
-    const amount = exact(clean(known.reduce((total, value) => total + value, 0)));
-    findings.push({
-      kind: 'join_unpriced',
-      text: `Not in this sum, because they have no ${p.name}: ${listed(
-        without.map(({ text }) => text),
-        shown,
-      )} (${q.name} ${amount} in ${countOf(known.length, 'row')}).`,
-    });
-  }
-  if (doubtful.length > 0)
-    findings.push({
-      kind: 'join_product',
-      text: `Not in this sum, because they have several different values of ${p.name}: ${listed(doubtful, shown)}.`,
-    });
-  const figureAt = (at: number, other: number) => pairProduct(a, q, at, b, p, other)?.value ?? Number.NaN;
-  return [...findings, ...grouped(a, b, figureAt, name), ...ownGroups(a, b, figureAt, name)];
-}
-
-function share(value: number, whole: number): string {
-  return value > 0 && whole > 0 ? ` (${percent(value, whole)})` : '';
-}
-
-/** Keys with a product of zero or below: a price or a quantity to check. */
-function notPositive(name: string, ranked: readonly { key: string; value: number }[]): Finding[] {
-  const [zero, negative] = [ranked.filter(({ value }) => value === 0), ranked.filter(({ value }) => value < 0)];
-  const parts = [
-    ...(negative.length === 0
-      ? []
-      : [
-          `below zero for ${listed(
-            negative.slice(0, shown).map(({ key, value }) => `${key} (${exact(value)})`),
-            shown,
-          )}`,
-        ]),
-    ...(zero.length === 0
-      ? []
-      : [
-          `zero for ${listed(
-            zero.slice(0, shown).map(({ key }) => key),
-            shown,
-          )}`,
-        ]),
-  ];
-  if (parts.length === 0 || zero.length + negative.length > ranked.length * maxNotPositive) return [];
-  return [{ kind: 'zeros', text: `${name} is ${parts.join(', and ')}.` }];
-}
-
-/** A figure of both tables by the groups of the table with the quantities: quantity × price by warehouse. */
-function ownGroups(a: Side, b: Side, figureAt: (at: number, other: number) => number, name: string): Finding[] {
-  return [...grouped(a, b, figureAt, name, true, a), ...byMonth(a, b, figureAt, name)];
-}
-
-function byMonth(a: Side, b: Side, figureAt: (at: number, other: number) => number, name: string): Finding[] {
-  const date = table(a).plans.find(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt);
-  if (date === undefined) return [];
-  const months = new Map<string, number>();
-  for (const [key, own] of a.rows) {
-    const other = b.rows.get(key)?.[0];
-    if (other === undefined) continue;
-    for (const at of own) {
-      const [ms, value] = [table(a).dates(date)[at]!, figureAt(at, other)];
-      if (Number.isNaN(ms) || Number.isNaN(value)) continue;
-      const month = new Date(ms).toISOString().slice(0, 7);
-      months.set(month, (months.get(month) ?? 0) + value);
-    }
-  }
-  if (months.size < 2 || months.size > 36) return [];
-  const each = [...months].sort((x, y) => (x[0] < y[0] ? -1 : 1)).map(([month, sum]) => `${month} ${exact(clean(sum))}`);
-  return [{ kind: 'join_groups', text: `${name} by month (${date.name} of ${a.name}): ${each.join(', ')}.` }];
 }
 
 /** The figures of a table by the columns that a third one adds to its partner (`added`). */
@@ -215,29 +83,6 @@ export function chainFigures(key: JoinKey, left: JoinSide, right: JoinSide, adde
     findings.push(...planAndProduct(a, byKey, own.name));
   }
   return findings;
-}
-
-/** A table's quantity and the matching price. */
-function priced(a: Side, b: Side): { q: ColumnPlan; p: ColumnPlan; name: string } | null {
-  const q = quantities(a).find((plan) => isQuantity(plan.name) && !isPrice(plan.name) && plan.role === 'measure');
-  const prices = quantities(b).filter(({ name, unit, role }) => isPrice(name) && unit !== '%' && role === 'rate');
-  const p = prices.find(({ name }) => /sell|sale|retail|unit|list/i.test(name)) ?? prices[0];
-  if (q === undefined || p === undefined || (a !== b && quantities(a).some(({ name }) => isPrice(name)))) return null;
-  return { q, p, name: `${q.name} × ${p.name}` };
-}
-
-function pairProduct(
-  a: Side,
-  q: ColumnPlan,
-  at: number,
-  b: Side,
-  p: ColumnPlan,
-  other: number,
-): { value: number; decimals: number } | null {
-  return multiplied({ ...q, index: 0 }, { ...p, index: 1 }, [
-    table(a).rows.cells[at]![q.index] ?? null,
-    table(b).rows.cells[other]![p.index] ?? null,
-  ]);
 }
 
 /** Columns with the same name in both tables and different values for the same key. */

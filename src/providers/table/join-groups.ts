@@ -1,10 +1,10 @@
 /** Figures of one joined table by the columns of the other, and with its names. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { clean } from './columns-in-memory.ts';
-import { countOf, exact, leftOutText, listed, percent, round } from './figure-text.ts';
+import { countOf, exact, listed, percent, round } from './figure-text.ts';
 import { isRatingName } from './findings/ratings.ts';
 import { uniqueness } from './join-key.ts';
-import { mainOf, quantities, type Side, table, written } from './join-side.ts';
+import { mainOf, quantities, type Side, table, withoutText, written } from './join-side.ts';
 import { isPrice } from './plan-figures.ts';
 import type { Finding } from './table-profile.ts';
 
@@ -35,13 +35,6 @@ export function enriched(a: Side, b: Side): Finding[] {
     // If the other table only names the keys, the names are the groups.
     return grouped(a, b, figureAt, name, additive, b, groups);
   });
-}
-
-/** Only the rows that count are in the figures of such a side. */
-function withoutText({ counted, leftOut, rows }: Side): string {
-  if (counted === undefined || leftOut === undefined) return '';
-  const all = [...rows.values()].every((own) => own.every((at) => counted.has(at)));
-  return all ? `, without ${leftOutText(leftOut)}` : '';
 }
 
 /** A score, a rating or a rate, of which groups have a mean. */

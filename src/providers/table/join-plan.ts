@@ -4,7 +4,7 @@ import { has, nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
 import { countOf, exact, listed, percent, shareOf } from './figure-text.ts';
 import { budgetFindings, isBudget, type Planned } from './join-budget.ts';
-import { labelOf, mainOf, quantities, type Side, sums, written } from './join-side.ts';
+import { countedOf, labelOf, mainOf, quantities, type Side, sums, withoutText, written } from './join-side.ts';
 import { isPartOfYear } from './period-columns.ts';
 import { isQuantity } from './plan-figures.ts';
 import type { Finding } from './table-profile.ts';
@@ -51,8 +51,10 @@ export function planAndProduct(a: Side, figures: ReadonlyMap<string, number>, na
   ];
 }
 
+type PlanPair = { planned: Planned; actual: Planned };
+
 /** Which table has the plan and which the actual figures. Null if the names do not show it. */
-function planPair(a: Side, b: Side): { planned: Planned; actual: Planned } | null {
+function planPair(a: Side, b: Side): PlanPair | null {
   const [x, y] = [mainOf(a) ?? unclearOf(a), mainOf(b) ?? unclearOf(b)];
   if (x === undefined || y === undefined) return null;
   // A month's budget is not that of all rows of the other table.
@@ -72,7 +74,7 @@ function planPair(a: Side, b: Side): { planned: Planned; actual: Planned } | nul
 export function planAndActual(a: Side, b: Side): Finding[] {
   const pair = planPair(a, b);
   if (pair === null) return [];
-  const { planned, actual } = pair;
+  const [planned, actual] = [pair.planned, pair.actual].map(({ side, plan }) => ({ side: countedOf(side), plan })) as [Planned, Planned];
   const [all, spent] = [sums(planned.side, planned.plan), sums(actual.side, actual.plan)];
   const pn = planned.plan.name === actual.plan.name ? `${planned.plan.name} of ${planned.side.name}` : planned.plan.name;
   const an = planned.plan.name === actual.plan.name ? `${actual.plan.name} of ${actual.side.name}` : actual.plan.name;
@@ -81,6 +83,7 @@ export function planAndActual(a: Side, b: Side): Finding[] {
     const own = clean(spent.get(key) ?? 0);
     const at = planned.side.rows.get(key)![0]!;
     return {
+      key,
       name: written(planned.side, at) + labelOf(planned.side, at, planned.side, at),
       value: clean(value),
       own,
@@ -95,38 +98,54 @@ export function planAndActual(a: Side, b: Side): Finding[] {
   const apart = ({ value, left }: (typeof rows)[number]) => `${exact(Math.abs(left))}${shareOf(left, value)}`;
   const share = total(all) > 0 ? ` (${percent(total(spent), total(all))})` : '';
   const common = clean(rows.reduce((sum, { own }) => sum + own, 0));
+  const left = clean(total(all) - common);
+  const without = [planned.side, actual.side].map(withoutText).join('');
   const findings: Finding[] = [
     {
-      kind: 'join_difference',
-      text: `${pn} is ${exact(total(all))} and ${an} ${exact(total(spent))}${share}: ${pn} − ${an} = ${exact(difference)}${shareOf(difference, total(all))} in all${unplanned.length > 0 ? `, ${exact(clean(total(all) - common))} over the keys of ${planned.side.name}` : ''}.`,
-    },
-    { kind: 'join_difference', text: `By key: ${each.join('; ')}${rows.length > shown ? ' and more' : ''}.` },
-    {
-      kind: 'join_difference',
+      kind: 'join_over',
       text:
         over.length === 0
-          ? `No key has ${an} above ${pn}.`
-          : `${an} is above ${pn} for ${countOf(over.length, 'key')}: ${listed(
+          ? `No key has ${an} above ${pn}${without}.${overWithAll(pair, rows)}`
+          : `${an} is above ${pn} for ${countOf(over.length, 'key')}${together(over)}${without}: ${listed(
               over.map((row) => `${row.name} by ${apart(row)}`),
               shown,
-            )}.`,
+            )}.${overWithAll(pair, rows)}`,
     },
+    {
+      kind: 'join_difference',
+      text: `${pn} is ${exact(total(all))} and ${an} ${exact(total(spent))}${share}${without}: ${pn} − ${an} = ${exact(difference)}${shareOf(difference, total(all))} in all${unplanned.length > 0 ? `; over the keys of ${planned.side.name} ${an} is ${exact(common)} and the difference ${exact(left)}${shareOf(left, total(all))}` : ''}.`,
+    },
+    { kind: 'join_each', text: `By key: ${each.join('; ')}${rows.length > shown ? ` and ${exact(rows.length - shown)} more` : ''}.` },
   ];
   if (short.length > 0)
     findings.push({
-      kind: 'join_difference',
-      text: `${an} is below ${pn} for ${countOf(short.length, 'key')}, together ${exact(clean(short.reduce((sum, { left }) => sum + left, 0)))}: ${listed(
+      kind: 'join_under',
+      text: `${an} is below ${pn} for ${countOf(short.length, 'key')}${together(short)}: ${listed(
         short.map((row) => `${row.name} by ${row.own === 0 ? `${exact(row.left)} (nothing at all)` : apart(row)}`),
         shown,
       )}.`,
     });
   if (unplanned.length > 0)
     findings.push({
-      kind: 'join_difference',
+      kind: 'join_unplanned',
       text: `${an} without any ${pn}: ${listed(
         unplanned.map(([key, value]) => `${written(actual.side, actual.side.rows.get(key)![0]!)} ${exact(clean(value))}`),
         shown,
-      )}.`,
+      )}${unplanned.length > 1 ? `; together ${exact(clean(total(spent) - common))}` : ''}.`,
     });
-  return [...budgetFindings(planned, actual), ...findings];
+  return [...budgetFindings(pair.planned, pair.actual), ...findings];
+}
+
+/** Keys that are over only if the rows count that the figures leave out. */
+function overWithAll({ planned, actual }: PlanPair, rows: readonly { key: string; name: string; left: number }[]): string {
+  const [all, spent] = [sums(planned.side, planned.plan), sums(actual.side, actual.plan)];
+  const also = rows.flatMap(({ key, name, left }) => {
+    const difference = clean((spent.get(key) ?? 0) - (all.get(key) ?? 0));
+    return left >= 0 && difference > 0 ? [`${name} by ${exact(difference)}`] : [];
+  });
+  return also.length === 0 ? '' : ` With what the figures leave out, also ${listed(also, shown)}.`;
+}
+
+function together(rows: readonly { left: number }[]): string {
+  return rows.length < 2 ? '' : `, together ${exact(Math.abs(clean(rows.reduce((sum, { left }) => sum + left, 0))))}`;
 }

@@ -1,7 +1,6 @@
 /** What cannot be when two tables are joined: more than a capacity, another kind than the key has, a key with activity but no row. */
 import { onlyDate } from './asked-period.ts';
 import { cellText } from './cell.ts';
-import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
 import { countOf, exact } from './figure-text.ts';
@@ -27,6 +26,7 @@ const minAgreeing = 0.8;
 const maxKinds = 12;
 /** Columns of kinds that are compared with each other. */
 const maxColumns = 6;
+const maxKindColumns = 3;
 const shown = 8;
 /** Two fillings within this time are one visit. */
 const closeMs = 2 * 3_600_000;
@@ -149,29 +149,31 @@ function dateOf(a: Side, at: number): string {
   return date === null ? '' : ` of ${a.table.texts(date)[at]}`;
 }
 
-/** Keys of the list that have figures of their own and no row in the other table. */
+/** Keys of the list with figures, without a row in the other table, and of a kind of which no other key has a row: an electric car on a list of fuel cards. */
 function inactive(a: Side, b: Side): Finding[] {
   const measure = quantities(b).find(({ role, name }) => role === 'measure' && !has(nameTokens(name), capacityWords));
-  const kinds = b.table.plans.filter(
-    (plan: ColumnPlan) =>
-      !b.plans.includes(plan) && plan.reads === 'text' && plan.values.distinct >= 2 && plan.values.distinct <= b.table.count * 0.5,
-  );
   if (measure === undefined) return [];
   const numbers = b.table.numbers(measure);
   const without = [...b.rows].filter(([key, [at]]) => !a.rows.has(key) && numbers[at!]! > 0).map(([, rows]) => rows[0]!);
   if (without.length === 0 || without.length > b.rows.size / 2) return [];
-  // A kind of which no other key has a row either: an electric car on a list of fuel cards.
-  const usual = kinds.slice(0, 3).map((plan) => {
-    const texts = b.table.texts(plan);
-    const active = new Set([...a.rows.keys()].flatMap((key) => (b.rows.has(key) ? [texts[b.rows.get(key)![0]!]!] : [])));
-    return { plan, texts, active };
+  const kinds = b.table.plans
+    .filter((plan) => !b.plans.includes(plan) && plan.reads === 'text' && plan.values.distinct >= 2 && plan.values.distinct <= maxKinds)
+    .slice(0, maxKindColumns)
+    .map((plan) => {
+      const texts = b.table.texts(plan);
+      const active = new Set([...a.rows.keys()].flatMap((key) => (b.rows.has(key) ? [texts[b.rows.get(key)![0]!]!] : [])));
+      return { plan, texts, active };
+    });
+  const each = without.flatMap((at) => {
+    const own = kinds.find(
+      ({ texts, active, plan }) => plan.values.distinct <= b.table.count * 0.5 && texts[at] !== '' && !active.has(texts[at]!),
+    );
+    if (own === undefined) return [];
+    return [`${written(b, at)}${labelOf(b, at, b, at)} (no key with ${own.plan.name} ${cellText(own.texts[at]!, maxKeyChars)} has a row)`];
   });
-  const each = without.map((at) => {
-    const own = usual.find(({ texts, active, plan }) => texts[at] !== '' && !active.has(texts[at]!) && plan.values.distinct <= maxKinds);
-    const none = own === undefined ? '' : ` (no key with ${own.plan.name} ${cellText(own.texts[at]!, maxKeyChars)} has a row)`;
-    return `${written(b, at)}${labelOf(b, at, b, at)} with ${measure.name} ${exact(numbers[at]!)}${none}`;
-  });
-  return [{ kind: 'join_inactive', text: `In ${b.name} with figures, but without a row in ${a.name}: ${some(each)}.` }];
+  return each.length === 0
+    ? []
+    : [{ kind: 'join_inactive', text: `In ${b.name} of a kind that has no row in ${a.name} at all: ${some(each)}.` }];
 }
 
 function some(items: readonly string[]): string {

@@ -2,6 +2,7 @@
 import { cellText } from './cell.ts';
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
 import { ExactSum } from './exact-sum.ts';
+import { leftOutText } from './figure-text.ts';
 import type { JoinKey, JoinSide } from './join-key.ts';
 
 export const maxKeyChars = 60;
@@ -38,6 +39,21 @@ export function sums(side: Side, plan: ColumnPlan): Map<string, number> {
     if (known) found.set(key, sum.total());
   }
   return found;
+}
+
+/** The side with the rows that other figures of its table count. */
+export function countedOf(side: Side): Side {
+  const { counted } = side;
+  if (counted === undefined) return side;
+  const rows = [...side.rows].map(([key, own]): [string, number[]] => [key, own.filter((at) => counted.has(at))]);
+  return { ...side, rows: new Map(rows.filter(([, own]) => own.length > 0)) };
+}
+
+/** Only the rows that count are in the figures of such a side. */
+export function withoutText({ counted, leftOut, rows }: Side): string {
+  if (counted === undefined || leftOut === undefined) return '';
+  const all = [...rows.values()].every((own) => own.every((at) => counted.has(at)));
+  return all ? `, without ${leftOutText(leftOut)}` : '';
 }
 
 export function written(side: Side, at: number): string {

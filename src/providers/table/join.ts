@@ -53,7 +53,7 @@ export async function joinTables(
   if (key === null) return nothing;
   const onlyLeft = missingIn(key.leftRows, key.rightRows, a, key.left);
   const onlyRight = missingIn(key.rightRows, key.leftRows, b, key.right);
-  const common = key.leftRows.size - onlyLeft.length;
+  const common = key.leftRows.size - onlyLeft.keys.length;
   const names = { left: key.left.map(({ name }) => name).join(' + '), right: key.right.map(({ name }) => name).join(' + ') };
   const same = names.left === names.right ? names.left : `${names.left} = ${names.right}`;
   const ofLists = [...convertedLists(a, b), ...convertedLists(b, a)];
@@ -63,10 +63,10 @@ export async function joinTables(
       kind: 'join',
       text: `${a.name} and ${b.name} are joined on ${same}: ${exact(common)} of ${countOf(key.leftRows.size, 'key')} of ${a.name} ${common === 1 ? 'is' : 'are'} in ${b.name}, which has ${countOf(key.rightRows.size, 'key')}.`,
     },
-    ...[a, b].flatMap(countedIn),
-    ...onlySide(onlyLeft, a.name, b.name, names.left),
-    ...onlySide(onlyRight, b.name, a.name, names.right),
-    ...(onlyLeft.length + onlyRight.length === 0 ? [{ kind: 'join', text: `No key is missing on either side.` }] : []),
+    ...[a, b].flatMap((side) => countedIn(side, figures)),
+    ...onlySide(onlyLeft, a.name, b.name),
+    ...onlySide(onlyRight, b.name, a.name),
+    ...(onlyLeft.keys.length + onlyRight.keys.length === 0 ? [{ kind: 'join', text: `No key is missing on either side.` }] : []),
     ...repeats(key.leftRows, key.rightRows, a, key.left),
     ...repeats(key.rightRows, key.leftRows, b, key.right),
     ...writtenOtherwise(key, a, b),
@@ -78,8 +78,8 @@ export async function joinTables(
     ...nothing,
     key: names,
     common_keys: common,
-    only_left: { count: onlyLeft.length, keys: onlyLeft.slice(0, keysShown) },
-    only_right: { count: onlyRight.length, keys: onlyRight.slice(0, keysShown) },
+    only_left: { count: onlyLeft.keys.length, keys: onlyLeft.keys.slice(0, keysShown) },
+    only_right: { count: onlyRight.keys.length, keys: onlyRight.keys.slice(0, keysShown) },
     remarks: findings,
   };
 }
@@ -178,49 +178,58 @@ function convertedLists(side: FileSide, other: JoinSide): Finding[] {
   });
 }
 
-/** Rows that other figures of the table leave out and the joined ones count: a key is in a file whatever the status of its row says. */
-function countedIn({ name, leftOut = [] }: JoinSide): Finding[] {
+/** A key is in a file whatever the status of its row says; dues count every payment. */
+function countedIn({ name, leftOut = [] }: JoinSide, figures: readonly Finding[]): Finding[] {
   if (leftOut.length === 0) return [];
-  return [{ kind: 'join', text: `The joined figures that do not say otherwise count every row of ${name}, also ${leftOutText(leftOut)}.` }];
+  const isOfDues = figures.some(({ kind }) => kind.startsWith('dues_'));
+  return [
+    {
+      kind: 'join',
+      text: `The keys${isOfDues ? ' and what is due' : ''} rest on every row of ${name}${isOfDues ? ', also' : '; the joined figures leave out'} ${leftOutText(leftOut)}.`,
+    },
+  ];
 }
 
-/** Keys without a partner row, as written, each with its name or, where keys repeat, with its rows and their sum. */
-function missingIn(
-  own: JoinKey['leftRows'],
-  other: JoinKey['leftRows'],
-  { name: file, table }: JoinSide,
-  plans: JoinKey['left'],
-): string[] {
+type Unmatched = { keys: string[]; together: string };
+
+/** Keys without a partner row, as written, each with its name, its rows where keys repeat, and the main figure. */
+function missingIn(own: JoinKey['leftRows'], other: JoinKey['leftRows'], joined: JoinSide, plans: JoinKey['left']): Unmatched {
+  const { table } = joined;
   const repeats = uniqueness(own) < 1;
   const name = repeats ? undefined : table.nameBeside(plans);
-  const amount = repeats ? mainOf({ name: file, table, plans, rows: own }) : undefined;
+  const main = mainOf({ ...joined, plans, rows: own });
+  const amount = main === undefined || main.units.size > 1 ? undefined : main;
   const keys: string[] = [];
+  const sums: number[] = [];
   for (const [key, rows] of own) {
     if (other.has(key)) continue;
     const written = plans.map((plan) => cellText(table.texts(plan)[rows[0]!]!, maxKeyChars)).join(' / ');
     const label = name === undefined ? '' : cellText(table.texts(name)[rows[0]!]!, maxKeyChars);
-    const detail = repeats ? rowsAndSum(table, rows, amount) : label === written ? '' : label;
-    keys.push(detail === '' ? written : `${written} (${detail})`);
+    const sum = amount === undefined ? null : sumOf(joined, rows, amount);
+    if (sum !== null) sums.push(sum);
+    const details = [
+      label === written ? '' : label,
+      repeats ? rowList(rows.map((at) => table.row(at))) : '',
+      sum === null ? '' : `${amount!.name} ${exact(sum)}`,
+    ].filter((text) => text !== '');
+    keys.push(details.length === 0 ? written : `${written} (${details.join(', ')})`);
   }
-  return keys;
+  const together = sums.length < 2 ? '' : `; together ${amount!.name} ${exact(clean(sums.reduce((total, sum) => total + sum, 0)))}`;
+  return { keys, together };
 }
 
-/** "2 rows, amount 154.98". */
-function rowsAndSum(table: JoinSide['table'], rows: readonly number[], amount: ColumnPlan | undefined): string {
-  const known = amount === undefined ? [] : rows.map((at) => table.numbers(amount)[at]!).filter((value) => !Number.isNaN(value));
-  const sum =
-    known.length === 0 || amount!.units.size > 1
-      ? ''
-      : `, ${amount!.name} ${exact(clean(known.reduce((total, value) => total + value, 0)))}`;
-  return `${rowList(rows.map((at) => table.row(at)))}${sum}`;
+/** Null if no counted row has a value. */
+function sumOf({ table, counted }: JoinSide, rows: readonly number[], amount: ColumnPlan): number | null {
+  const known = rows.filter((at) => (counted?.has(at) ?? true) && !Number.isNaN(table.numbers(amount)[at]!));
+  return known.length === 0 ? null : clean(known.reduce((total, at) => total + table.numbers(amount)[at]!, 0));
 }
 
-function onlySide(keys: string[], here: string, there: string, column: string): Finding[] {
+function onlySide({ keys, together }: Unmatched, here: string, there: string): Finding[] {
   if (keys.length === 0) return [];
   return [
     {
       kind: 'join_only',
-      text: `Only in ${here}, not in ${there}: ${countOf(keys.length, column === '' ? 'key' : 'key')} (${listed(keys.slice(0, keysShown), keysShown)}${keys.length > keysShown ? ' and more' : ''}).`,
+      text: `Only in ${here}, not in ${there}: ${countOf(keys.length, 'key')} (${listed(keys, keysShown)}${together}).`,
     },
   ];
 }

@@ -143,7 +143,7 @@ const moneyWords = new Set(
 );
 
 /** Amounts of money, by their name or their unit. */
-export function isMoney({ name, unit }: ColumnPlan): boolean {
+export function isMoney({ name, unit = '' }: { name: string; unit?: string }): boolean {
   return has(nameTokens(name), moneyWords) || has(nameTokens(name), foreignMoneyWords) || (unit !== '' && currencyOf(unit) !== undefined);
 }
 

@@ -14,7 +14,8 @@ import { emptyAnswers } from './empty-tables.ts';
 import { mainMeasure, safe } from './figure.ts';
 import { findingsWithKinds } from './findings.ts';
 import { readTokens } from './prompt-tokens.ts';
-import { statusFigures, withItsMeasure } from './question-measures.ts';
+import { asksWorth, hasValue, statusFigures, valueKinds, withItsMeasure } from './question-measures.ts';
+import { otherSide } from './question-sides.ts';
 import { qualityKinds, severityOf, topicsOf } from './question-topics.ts';
 import { isInterrogative, questionsIn } from './questions.ts';
 import type { Answer } from './report.ts';
@@ -28,6 +29,8 @@ const columnScore = 2;
 /** A finding on the topic, or on two columns of the question. */
 const minScore = 3;
 const noRule = 'No rule of the offline model reads this question; the findings below may answer it';
+const noValue =
+  'Not computed: no file has an amount of money, and no quantity could be multiplied by a price of its unit, so the files give no value';
 const nothingOdd = 'The rules of the offline model found nothing that questions the data: no outlier, gap, duplicate or impossible value';
 const doubtful = 'factor_error';
 /** Findings on just what was asked, beside which others would only distract. */
@@ -70,7 +73,11 @@ export function questionAnswers(task: string, tables: readonly TableProfile[], j
       .map(({ lower }) => lower);
     const covered = asksCoverage(words) ? coverageLines(filled) : [];
     const exact = covered.length > 0 ? covered : statusFigures(words, filled);
-    return exact.length > 0 ? [answerOf(question, exact)] : answer(question, words, withItsMeasure(words, candidates, filled), filled);
+    if (exact.length > 0) return [answerOf(question, exact)];
+    const isOther = otherSide(question, joins, filled);
+    const asked = withItsMeasure(words, candidates, filled).filter(({ text }) => !isOther(text));
+    if (asksWorth(words) && !hasValue(asked, filled)) return [{ question, short: noValue, lines: [`${noValue}.`] }];
+    return answer(question, words, asked, filled);
   });
 }
 
@@ -114,9 +121,13 @@ function answer(question: string, words: readonly string[], candidates: readonly
   const isOnPromoters = words.some((word) => promoterWords.has(word));
   const isOnMissing = isInterrogative(words[0] ?? '') && words.some((word) => missingWords.has(word));
   const isOnPeriod = words.some((word) => monthNumber(word) > 0 || periodWords.has(word));
+  const isOnWorth = asksWorth(words);
   const decisive = others.filter(
     ({ candidate: { kind } }) =>
-      decisiveKinds.has(kind) || (isOnPeriod && kind === 'asked_period') || (isOnMissing && missingKinds.has(kind)),
+      decisiveKinds.has(kind) ||
+      (isOnWorth && valueKinds.has(kind)) ||
+      (isOnPeriod && kind === 'asked_period') ||
+      (isOnMissing && missingKinds.has(kind)),
   );
   const close = judged
     ? defects(rated.filter(({ about }) => about > 0))

@@ -1,5 +1,6 @@
 /** What a question asks for beside its topic: rows of one status, a measure, or a quotient. A finding on another measure is no answer to it. */
 import { nameTokens } from '../../table/column-role.ts';
+import { isMoney } from '../../table/plan-figures.ts';
 import type { ColumnProfile, Finding, TableProfile } from '../../table/table-profile.ts';
 import { wordSet } from '../../table/word-set.ts';
 import { columnFor } from './column-synonyms.ts';
@@ -16,7 +17,13 @@ const agreeWords = wordSet('agree agrees match matches tally stimmt stimmen übe
 const episodeWords = wordSet('episode episodes');
 const itemWords = wordSet('article articles product products item items artikel produkt produkte producto productos produit produits');
 const itemNames = wordSet('sku article artikel product produkt producto produit item name title description bezeichnung');
-const agreeKinds = wordSet('relation relation_broken total balance balance_broken join_values join_difference');
+const agreeKinds = wordSet(
+  'relation relation_broken total balance balance_broken join_only join_repeats join_values join_difference dues_unassigned',
+);
+const worthWords = wordSet('worth wert valeur vaut vale valor valore');
+/** Values of a quantity at the prices of the other file. */
+export const valueKinds = wordSet('join_product join_unpriced join_converted');
+const amountNames = wordSet('value wert valeur valor valore amount betrag montant importe importo total sum summe worth');
 /** Findings on the figures of one measure. */
 const measureKinds = wordSet('group sums trend growth growth_each leaders rank by_weekday');
 /** Figures that were computed for the task, whatever their groups. */
@@ -55,7 +62,11 @@ export function withItsMeasure<Each extends Candidate>(
   candidates: readonly Each[],
   tables: readonly TableProfile[],
 ): Each[] {
-  if (words.some((word) => agreeWords.has(word))) return candidates.filter(({ kind }) => agreeKinds.has(kind));
+  if (words.some((word) => agreeWords.has(word))) {
+    const found = candidates.filter(({ kind }) => agreeKinds.has(kind));
+    // Keys without a partner do not match; two different totals then follow from them.
+    return found.some(({ kind }) => kind === 'join_only') ? found.filter(({ kind }) => kind !== 'join_difference') : found;
+  }
   const all = tables.flatMap(measures);
   if (words.some((word, i) => perWords.has(word) && isQuantityWord(words[i + 1] ?? '', all)))
     return candidates.filter(({ kind }) => kind === 'ratio' || kind === 'asked_ratio' || !measureKinds.has(kind));
@@ -73,6 +84,24 @@ export function withItsMeasure<Each extends Candidate>(
     const named = all.filter(({ name }) => text.includes(safe(name)));
     return named.some(({ name }) => wanted.has(name));
   });
+}
+
+/** "What is the cellar worth?" asks for money, which no number of bottles answers. */
+export function asksWorth(words: readonly string[]): boolean {
+  return words.some((word) => worthWords.has(word));
+}
+
+/** Whether a value was computed, or a column may contain one. */
+export function hasValue(candidates: readonly Finding[], tables: readonly TableProfile[]): boolean {
+  if (candidates.some(({ kind }) => valueKinds.has(kind))) return true;
+  const numeric = tables.flatMap(measures);
+  // The prices of a single table may be those of its rows.
+  return numeric.some(
+    (column) =>
+      column.derived === true ||
+      (isMoney(column) && (addsUp(column) || tables.length === 1)) ||
+      nameTokens(column.name).some((token) => amountNames.has(token)),
+  );
 }
 
 /** The names of the text columns that a question names, for each set of columns once. */

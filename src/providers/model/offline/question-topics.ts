@@ -33,7 +33,7 @@ const topics: readonly Topic[] = [
   {
     words: /^(?:total|totals|altogether|overall|sum|sums|much|insgesamt|gesamt\p{L}{0,8}|summe|wieviel|worth)$/u,
     kinds: wordSet(
-      'asked_period formula_verdict formula_total join_converted sums total unit_figures mixed_units join_difference join_product join_unpriced planned dues_open dues_total factor_error',
+      'asked_period formula_verdict formula_total join_converted sums total unit_figures mixed_units join_difference join_over join_product join_unpriced planned dues_open dues_total factor_error',
     ),
   },
   {
@@ -118,12 +118,14 @@ const topics: readonly Topic[] = [
   {
     words:
       /^(?:budget\p{L}{0,4}|etat|über|presupuest\p{L}{0,5}|bilancio|begroting|orçamento|used|unused|planned|plan|target\p{L}?|over|under|overspent|exceed\p{L}{0,3}|soll|ziel\p{L}?)$/u,
-    kinds: wordSet('planned join_difference budget_months budget_groups budget_keys budget_covered'),
+    kinds: wordSet('planned join_over join_under join_difference budget_months budget_groups budget_keys budget_covered'),
   },
   {
     words: /^(?:rest|room|left|remain\p{L}{0,4}|available|unspent|übrig|restlich\p{L}{0,2}|verbleib\p{L}{0,4})$/u,
-    kinds: wordSet('budget_rest join_difference'),
+    kinds: wordSet('budget_rest join_difference join_under'),
   },
+  { words: /^(?:over|above|overspent|overdrawn|exceed\p{L}{0,3}|über\p{L}{0,12})$/u, kinds: wordSet('join_over'), beside: true },
+  { words: /^(?:under|below|underspent|unused|unter\p{L}{0,12})$/u, kinds: wordSet('join_under'), beside: true },
   {
     words: /^(?:budget\p{L}{0,4}|overspent|exceed\p{L}{0,3})$/u,
     kinds: wordSet('budget_months budget_groups budget_keys budget_covered'),
@@ -132,7 +134,7 @@ const topics: readonly Topic[] = [
   { words: /^(?:rest|room|left|remaining|available|unspent|übrig)$/u, kinds: wordSet('budget_rest'), beside: true },
   {
     words: /^(?:paid|unpaid|pay|little|less|owes?|owed|outstanding|overdue|unbezahlt|bezahlt|offen\p{L}?|schuld\p{L}{0,3})$/u,
-    kinds: wordSet('open late join_difference dues_open dues_nothing dues_part dues_reversed'),
+    kinds: wordSet('open late join_difference join_over dues_open dues_nothing dues_part dues_reversed'),
   },
   {
     words: /^(?:outstanding|owes?|owed|unpaid|overdue|remaining|due|offen\p{L}?|ausstehend\p{L}?|schuld\p{L}{0,3})$/u,
@@ -178,7 +180,7 @@ const topics: readonly Topic[] = [
   { words: /^(?:long|longest|takes?|took|duration|durations|lasts?|lasted|dauer|dauert\p{L}?|lange)$/u, kinds: wordSet('durations span') },
   {
     words: /^(?:open|still|unfinished|unresolved|closed|offen\p{L}?)$/u,
-    kinds: wordSet('open missing missing_rows join_difference budget_rest'),
+    kinds: wordSet('open missing missing_rows join_difference join_under budget_rest'),
   },
   {
     words: /^(?:per|je|pro|por|par|rate|rates|ratio|divided|geteilt|turns?|convert|converts|conversion|share|percentage)$/,
@@ -203,7 +205,7 @@ const topics: readonly Topic[] = [
   {
     words: /^(?:agree|agrees|match|matches|differ|differs|consistent|stimmt|stimmen)$/,
     kinds: wordSet(
-      'formula_verdict formula_total formula_stale relation relation_broken total balance balance_broken join_values join_difference',
+      'formula_verdict formula_total formula_stale relation relation_broken total balance balance_broken join_only join_repeats join_values join_difference',
     ),
   },
   { words: /^(?:margin|profit|profitable|gewinn|marge)$/, kinds: wordSet('margin flows') },

@@ -64,3 +64,33 @@ test('a question that names no column is answered with the main measure first', 
   const report = await asked('What is the trend in days.csv?', { 'days.csv': `date,temperature_c,takings_eur\n${days.join('\n')}\n` });
   assert.match(report, /trend in days\.csv\?\*\*\n\n- .*takings_eur/);
 });
+
+test('a question for what one file has and the other lacks is answered by that side alone', async () => {
+  const files = {
+    'plants.csv': 'code,plant,pots\n011,Fern,4\n012,Rose,10\n013,Lily,2\n014,Iris,5\n',
+    'tariff.csv': 'code,unit_price\n011,2.50\n012,3.00\n013,9.00\n099,8.00\n',
+  };
+  const report = await asked('Which plants have no price, and which prices belong to no plant?', files);
+  assert.match(report, /no price\*\*\n\n- Only in plants\.csv, not in tariff\.csv: 1 key \(014 \(Iris, pots 5\)\)\.\n/);
+  assert.match(report, /belong to no plant\?\*\*\n\n- Only in tariff\.csv, not in plants\.csv: 1 key \(099\)\.\n/);
+});
+
+test('a value that no file gives is not computed, and no number of pieces is offered for it', async () => {
+  const report = await asked('What is the collection worth?', {
+    'coins.csv': 'coin,year,pieces\nA,1901,3\nB,1902,5\nC,1903,1\nD,1904,2\n',
+  });
+  assert.match(report, /worth\?\*\*\n\nNot computed: no file has an amount of money, and no quantity could be multiplied/);
+});
+
+test('what does not match between a plan and the bookings is the keys of one side, and what is over is told without the rest', async () => {
+  const report = await asked('Which lines of plan.csv are over budget in spent.csv, and what does not match?', {
+    'plan.csv': 'line,title,budget\n01,Hall,900\n02,Music,400\n03,Print,250\n04,Food,600\n',
+    'spent.csv':
+      'no,date,line,spent\nV1,2024-03-01,01,700\nV2,2024-03-04,02,410\nV3,2024-03-06,04,590\nV4,2024-03-11,77,33\nV5,2024-03-12,01,9\nV6,2024-03-13,01,8\nV7,2024-03-14,04,3\n',
+  });
+  assert.match(report, /over budget in spent\.csv\*\*\n\n- spent is above budget for 1 key: 02 \(Music\) by 10 \(2\.5 %\)\.\n\n/);
+  assert.match(
+    report,
+    /does not match\?\*\*\n\n- Only in plan\.csv, not in spent\.csv: 1 key .*\n- Only in spent\.csv, not in plan\.csv: 1 key .*\n\n/,
+  );
+});

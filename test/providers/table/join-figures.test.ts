@@ -1,0 +1,50 @@
+/** Figures of two joined tables: a quantity at the prices of the other table, and a plan against what was spent. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { joinTables } from '../../../src/providers/table/join.ts';
+import { opening } from './tables.ts';
+
+async function remarksOf(kinds: RegExp, files: Record<string, string>): Promise<string[]> {
+  const [left, right] = Object.entries(files).map(([name, text]) => ({ name, open: opening(Buffer.from(text)) }));
+  const { remarks } = await joinTables(left!, right!);
+  return remarks.filter(({ kind }) => kinds.test(kind)).map(({ text }) => text);
+}
+
+const garden = 'plant;name;bed;quantity\n011;Fern;North;4\n012;Rose;South;10\n013;Lily;South;\n014;Iris;North;5\n015;Aster;South;6\n';
+
+test('a key with two prices is valued at both, once, and rows without a quantity or a price are named', async () => {
+  const prices = 'plant;unit_price\n011;2,50\n012;3,00\n012;3,60\n013;9,00\n014;1,20\n099;8,00\n';
+  assert.deepEqual(await remarksOf(/join_product|join_unpriced|join_groups/, { 'garden.csv': garden, 'prices.csv': prices }), [
+    'quantity × unit_price (garden.csv with prices.csv) adds up to 46 with the lowest and 52 with the highest unit_price of each key over 3 rows: 012 (Rose) 30 (65.2 %), 011 (Fern) 10 (21.7 %) and 014 (Iris) 6 (13 %).',
+    'unit_price of prices.csv has several values for 1 key: 012 (Rose) 3 in row 2 and 3.60 in row 3, which makes 30 or 36; together 6 more with the highest. All other products use the lowest.',
+    'Not in this sum, because they have no unit_price: 015 (Aster) (quantity 6 in 1 row).',
+    'Not in this sum, because quantity is missing: 013 (Lily).',
+    'quantity × unit_price by bed (from garden.csv): South 30 (65.2 %, 1 row) and North 16 (34.8 %, 2 rows).',
+  ]);
+});
+
+const budget = 'line,title,budget\n01,Hall,900\n02,Music,400\n03,Print,250\n04,Food,600\n05,Web,120\n06,Post,80\n';
+const spent =
+  'no,date,line,spent\nV1,2024-03-01,01,700\nV2,2024-03-04,02,390\nV3,2024-03-05,02,20\nV4,2024-03-06,04,590\nV5,2024-03-09,04,15\nV5,2024-03-09,04,15\nV6,2024-03-11,77,33\nV7,2024-03-12,88,12\n';
+
+test('a plan is compared with the rows that other figures count, and keys that only the others put over it are named apart', async () => {
+  const remarks = await remarksOf(/join_over|join_difference|join_under|join_unplanned/, { 'plan.csv': budget, 'spent.csv': spent });
+  assert.deepEqual(remarks, [
+    'spent is above budget for 2 keys, together 15, without 1 exact duplicate: 02 (Music) by 10 (2.5 %) and 04 (Food) by 5 (0.8 %).',
+    'budget is 2,350 and spent 1,760 (74.9 %), without 1 exact duplicate: budget − spent = 590 (25.1 %) in all; over the keys of plan.csv spent is 1,715 and the difference 635 (27 %).',
+    'spent is below budget for 4 keys, together 650: 03 (Print) by 250 (nothing at all), 01 (Hall) by 200 (22.2 %), 05 (Web) by 120 (nothing at all) and 06 (Post) by 80 (nothing at all).',
+    'spent without any budget: 77 33 and 88 12; together 45.',
+  ]);
+  const [over] = await remarksOf(/join_over/, { 'plan.csv': budget.replace('04,Food,600', '04,Food,610'), 'spent.csv': spent });
+  assert.equal(
+    over,
+    'spent is above budget for 1 key, without 1 exact duplicate: 02 (Music) by 10 (2.5 %). With what the figures leave out, also 04 (Food) by 10.',
+  );
+});
+
+test('keys without a partner are told with their figures and the sum of these, without repeated rows', async () => {
+  assert.deepEqual(await remarksOf(/join_only/, { 'plan.csv': budget, 'spent.csv': spent.replaceAll('04,15', '66,15') }), [
+    'Only in plan.csv, not in spent.csv: 3 keys (03 (Print, budget 250), 05 (Web, budget 120) and 06 (Post, budget 80); together budget 450).',
+    'Only in spent.csv, not in plan.csv: 3 keys (66 (rows 5 and 6, spent 15), 77 (row 7, spent 33) and 88 (row 8, spent 12); together spent 60).',
+  ]);
+});
