@@ -96,8 +96,50 @@ test('sentences about the writer that stand beside all kinds of answers are no t
   ];
   const led = ['We came for a wedding with two children.', 'I was here on business.'];
   const rows = stays(Array.from({ length: 12 }, (_, i) => [3 + (i % 4), `${led[i % 2]} ${said[i % 6]}`] as const));
-  const [topics] = await findings('topics', rows);
-  assert.match(topics!, /lift \(6\)/);
-  assert.match(topics!, /garden \(6\)/);
-  assert.doesNotMatch(topics!, /wedding|children|business|came/);
+  const topics = await findings('topic', rows);
+  assert.equal(topics.length, 2);
+  assert.match(topics[0]!, /^Topic garden in comment: 6 answers, mean score 4\.67; “Shade in the garden\.” \(row 11, score 5\)\.$/);
+  assert.match(topics[1]!, /^Topic lift in comment: 6 answers, mean score 4\.33; “A lift that stops\.” \(row 2, score 4\)\.$/);
+});
+
+test('topics are nouns; words that only occur with a topic are a part of it', async () => {
+  const rows = stays([
+    [2, 'We could not find the remote control of the heating.'],
+    [3, 'We had to find the switch of the heating.'],
+    [2, 'The heating stopped, far too early.'],
+    [8, 'They opened too early, with friendly guides.'],
+    [9, 'Our guide was friendly.'],
+    [9, 'A friendly guide with much to tell.'],
+  ]);
+  const topics = await findings('topic', rows);
+  assert.deepEqual(
+    topics.map((text) => text.slice(0, text.indexOf(' in comment'))),
+    ['Topic heating', 'Topic guide / guides'],
+  );
+});
+
+test('words of one meaning in several languages are one topic', async () => {
+  const rows = stays([
+    [9, 'Das Frühstück war sehr gut.'],
+    [8, 'The breakfast was good.'],
+    [3, 'El desayuno era frío.'],
+    [2, 'Le bruit de la rue est insupportable.'],
+    [3, 'Der Lärm im Hof.'],
+    [7, 'Alles war in Ordnung hier.'],
+  ]);
+  const topics = await findings('topic', rows);
+  assert.match(topics[0]!, /^Topic frühstück \/ breakfast \/ desayuno in comment: 3 answers, mean score 6\.67; “The breakfast was good\.”/);
+  assert.match(topics[1]!, /^Topic bruit \/ lärm in comment: 2 answers, mean score 2\.50;/);
+});
+
+test('a rare comment on harm or a claim is quoted alone, a denied or well rated one is not', async () => {
+  const rows = stays([
+    [1, 'My son was injured by a loose step and had to see a nurse.'],
+    [2, 'There were no insects, but it was dull.'],
+    [9, 'I would trust them with a refund any time.'],
+    ...Array.from({ length: 9 }, (_, i) => [5 + (i % 4), `The guide of group ${i} told us a lot.`] as const),
+  ]);
+  assert.deepEqual(await findings('serious', rows), [
+    'Serious, by its words (harm, danger, crime or a claim), though rare: “My son was injured by a loose step and had to see a nurse.” (row 1, score 1).',
+  ]);
 });

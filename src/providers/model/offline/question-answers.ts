@@ -16,13 +16,13 @@ import { findingsWithKinds } from './findings.ts';
 import { readTokens } from './prompt-tokens.ts';
 import { asksWorth, hasValue, statusFigures, valueKinds, withItsMeasure } from './question-measures.ts';
 import { otherSide } from './question-sides.ts';
-import { qualityKinds, severityOf, topicsOf } from './question-topics.ts';
+import { commentKinds, qualityKinds, severityOf, topicsOf } from './question-topics.ts';
 import { isInterrogative, questionsIn } from './questions.ts';
 import type { Answer } from './report.ts';
 
 const maxFindings = 6;
-/** What is wrong in the data is told by one or two findings of each kind. */
-const maxDefects = 14;
+/** What is wrong in the data is told by one or two findings of each kind, comments by a line for each topic. */
+const maxLines = 14;
 const maxOfKind = 2;
 const topicScore = 3;
 const columnScore = 2;
@@ -118,6 +118,7 @@ function answer(question: string, words: readonly string[], candidates: readonly
   const best = Math.max(0, ...others.map(({ score, candidate }) => (isNested(candidate) ? score - columnScore : score)));
   const own = topics.filter(({ beside }) => beside !== true);
   const isOnQuality = own.length > 0 && own.every(({ kinds }) => kinds === qualityKinds);
+  const isOnComments = own.some(({ kinds }) => kinds === commentKinds);
   const isOnPromoters = words.some((word) => promoterWords.has(word));
   const isOnMissing = isInterrogative(words[0] ?? '') && words.some((word) => missingWords.has(word));
   const isOnPeriod = words.some((word) => monthNumber(word) > 0 || periodWords.has(word));
@@ -135,9 +136,11 @@ function answer(question: string, words: readonly string[], candidates: readonly
       ? defects(rated)
       : decisive.length > 0
         ? decisive
-        : others.filter(({ score, candidate }) => score > best - columnScore || (isOnPromoters && candidate.kind === 'promoters'));
+        : isOnComments
+          ? onComments(rated)
+          : others.filter(({ score, candidate }) => score > best - columnScore || (isOnPromoters && candidate.kind === 'promoters'));
   const chosen = [...(isOnQuality ? [] : doubts), ...close]
-    .slice(0, isOnQuality || judged ? maxDefects : maxFindings)
+    .slice(0, isOnQuality || isOnComments || judged ? maxLines : maxFindings)
     .map(({ candidate: { file, text } }) => `${file}${text}`);
   // The whole report follows "compare a.csv with b.csv".
   if (comparing.has(words[0] ?? '') && decisive.length === 0 && candidates.some(({ kind }) => kind === 'join')) return [];
@@ -152,7 +155,7 @@ function answer(question: string, words: readonly string[], candidates: readonly
     ? [`Only with care: ${close.length === 1 ? 'one finding questions' : `${close.length} findings question`} the data.`]
     : [];
   const said = [...verdict, ...chosen];
-  return [answerOf(question, said)];
+  return [isOnComments ? { ...answerOf(question, said), short: said.join(' ').replace(/\.$/, '') } : answerOf(question, said)];
 }
 
 /** 1 for a finding on the main measure of its table, which answers first where the question names no column. */
@@ -172,6 +175,13 @@ function isNested({ kind }: Candidate): boolean {
 /** Whether the question names a column of figures that the finding is about. */
 function namesMeasure({ text, columns }: Candidate, mentioned: ReadonlySet<string>): boolean {
   return columns.some(({ name, numbers }) => numbers !== undefined && mentioned.has(name) && mentions(text, safe(name)));
+}
+
+/** What answers in free text say of just what is asked, in the order of the report. */
+function onComments<T extends { candidate: Candidate; about: number; i: number }>(rated: readonly T[]): T[] {
+  const found = rated.filter(({ candidate }) => commentKinds.has(candidate.kind));
+  const closest = Math.max(0, ...found.map(({ about }) => about));
+  return found.filter(({ about }) => about === closest).toSorted((a, b) => a.i - b.i);
 }
 
 /** The most severe first, few of each kind and file. */

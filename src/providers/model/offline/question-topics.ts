@@ -14,6 +14,9 @@ const qualityOrder =
 /** Findings that question the data. */
 export const qualityKinds: ReadonlySet<string> = new Set(qualityOrder);
 
+/** What answers in free text say. */
+export const commentKinds: ReadonlySet<string> = wordSet('topic serious low_rated high_rated quotes complaints praise');
+
 /** The place of a kind among those that question the data: 0 is the most severe. */
 export function severityOf(kind: string): number {
   return qualityOrder.indexOf(kind);
@@ -107,11 +110,16 @@ const topics: readonly Topic[] = [
     named: true,
   },
   {
-    words: /^(?:complain\p{L}{0,4}|comments?|say|said|mention\p{L}{0,3}|topics?|feedback|beschwer\p{L}{0,5}|kommentar\p{L}{0,2})$/u,
-    kinds: wordSet('topics quotes group complaints praise'),
+    words:
+      /^(?:complain\p{L}{0,4}|prais\p{L}{1,3}|comments?|says?|said|sagen|disent|dicen|dicono|mention\p{L}{0,3}|topics?|themes?|feedback|reviews?|kommentar\p{L}{0,2}|beschwer\p{L}{0,5}|lob\p{L}{0,2}|themen?|rückmeldung\p{L}{0,2}|commentaires?|sujets?|avis|comentarios?|temas?|opin\p{L}{1,4}|commenti|argomenti)$/u,
+    kinds: commentKinds,
   },
-  // Of the findings on comments, the one that is asked for.
-  { words: /^(?:complain\p{L}{0,4}|critici\p{L}{1,4}|dislike|beschwer\p{L}{0,5}|kritisier\p{L}{0,3})$/u, kinds: wordSet('complaints') },
+  // Of the findings on comments, those that are asked for.
+  {
+    words:
+      /^(?:complain\p{L}{0,4}|critici\p{L}{1,4}|dislike|beschwer\p{L}{0,5}|kritisier\p{L}{0,3}|bemängel\p{L}{0,3}|plaint\p{L}{1,3}|plaignent|quej\p{L}{1,3})$/u,
+    kinds: wordSet('complaints serious'),
+  },
   { words: /^(?:prais\p{L}{1,3}|lob|loben|gelobt)$/u, kinds: wordSet('praise') },
   { words: /^(?:stuck|frozen|unchanged|constant|steht|konstant)$/, kinds: wordSet('stuck constant_column') },
   { words: /^(?:without|real|excluding|true|cleaned|ohne)$/, kinds: wordSet('without_bad weight') },

@@ -9,7 +9,7 @@ export function withoutRepeats(answers: readonly Answer[]): { answers: Answer[];
     const before = said.get(findings[0] ?? '');
     const isRepeat = before !== undefined && findings.length === answer.lines.length && findings.every((text) => said.has(text));
     for (const text of findings) if (!said.has(text)) said.set(text, answer.question);
-    return isRepeat ? { ...answer, lines: [`Answered above, under "${before}".`] } : answer;
+    return isRepeat ? { ...answer, short: `answered above, under "${before}"`, lines: [`Answered above, under "${before}".`] } : answer;
   });
   return { answers: kept, said: new Set(said.keys()) };
 }

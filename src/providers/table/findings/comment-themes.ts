@@ -3,8 +3,7 @@ import type { ColumnPlan } from '../column-evidence.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { countOf, exact } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
-import { ratingOf } from './quotes.ts';
-import { ratingBounds } from './ratings.ts';
+import { ratingBounds, ratingOf } from './ratings.ts';
 import { groupingColumns } from './score.ts';
 
 type Tone = 'complaint' | 'praise';
@@ -101,6 +100,11 @@ export function themeFindings(table: ColumnsInMemory, plan: ColumnPlan, rows: re
     toneFinding(table, plan, said, 'complaint', 'complaints', 'Complaints and wishes'),
     toneFinding(table, plan, said, 'praise', 'praise', 'Praise'),
   ].filter((finding) => finding !== null);
+}
+
+/** Whether the word says that something is good or bad. */
+export function isOpinion(word: string): boolean {
+  return positive.test(word) || negative.test(word);
 }
 
 /** Whether a sentence names a known theme. */

@@ -5,12 +5,21 @@ import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { countOf, exact, percent } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
 
-const ratingWords = new Set('rating ratings stars score satisfaction zufriedenheit note nps bewertung sterne recommend'.split(' '));
+const ratingWords = new Set(
+  'rating ratings stars score satisfaction zufriedenheit note nps bewertung sterne recommend puntuacion puntuación valoracion valoración estrellas étoiles voto valutazione beoordeling'.split(
+    ' ',
+  ),
+);
 const minRatings = 5;
 const maxScale = 11;
 
 export function isRatingName(name: string): boolean {
   return has(nameTokens(name), ratingWords);
+}
+
+/** The column that rates the answers of a survey. */
+export function ratingOf(table: ColumnsInMemory): ColumnPlan | undefined {
+  return table.quantities().find(({ name, values }) => isRatingName(name) && values.distinct > 1);
 }
 
 /** Whole numbers on a short scale. */

@@ -1,0 +1,143 @@
+/** The topics of free-text answers: nouns that occur in several answers, each with its count, mean rating and one sentence that contains it. */
+import type { ColumnPlan } from '../column-evidence.ts';
+import type { ColumnsInMemory } from '../columns-in-memory.ts';
+import { countOf, exact, round } from '../figure-text.ts';
+import type { Finding } from '../table-profile.ts';
+import { type Bag, wordsOf } from './comment-words.ts';
+import { quote, sentenceWith } from './quotes.ts';
+import { ratingBounds, ratingOf } from './ratings.ts';
+import { withoutStockSentences } from './stock-sentences.ts';
+
+const topicsShown = 8;
+const quotesShown = 3;
+/** A topic whose answers nearly all belong to a larger topic is a part of this. */
+const partOf = 0.8;
+/** A topic of so many answers is the thing that all of them are about, and has no parts. */
+const mostOfAnswers = 0.6;
+
+type Topic = { name: string; rows: ReadonlySet<number> };
+type Rated = { plan: ColumnPlan; numbers: ArrayLike<number> };
+
+/**
+ * @param rows answers with content
+ * @param serious those that are quoted apart
+ */
+export function topicFindings(table: ColumnsInMemory, plan: ColumnPlan, rows: readonly number[], serious: ReadonlySet<number>): Finding[] {
+  const texts = table.texts(plan);
+  const { bags, isNoun } = wordsOf(withoutStockSentences(rows.map((at) => texts[at]!)));
+  const topics = topicsOf(rows, bags, isNoun);
+  const rating = ratingOf(table);
+  const rated = rating === undefined ? null : { plan: rating, numbers: table.numbers(rating) };
+  const quoted = new Set<number>();
+  return [
+    ...topics.map((topic) => ({ kind: 'topic', text: topicLine(table, plan, topic, rated, quoted) })),
+    ...extremeFindings(table, plan, rows, topics, rated, serious),
+  ];
+}
+
+function topicsOf(rows: readonly number[], bags: readonly Bag[], isNoun: (term: string) => boolean): Topic[] {
+  const found = new Map<string, { rows: Set<number>; forms: Map<string, number> }>();
+  for (const [i, { terms }] of bags.entries()) {
+    for (const [term, form] of terms) {
+      if (!isNoun(term)) continue;
+      let entry = found.get(term);
+      if (entry === undefined) found.set(term, (entry = { rows: new Set(), forms: new Map() }));
+      entry.rows.add(rows[i]!);
+      entry.forms.set(form, (entry.forms.get(form) ?? 0) + 1);
+    }
+  }
+  const fewest = rows.length < 40 ? 2 : Math.max(3, Math.ceil(rows.length * 0.02));
+  const frequent = [...found].filter(([, own]) => own.rows.size >= fewest);
+  const phrases = frequent.filter(([term]) => term.includes(' '));
+  const ranked = frequent
+    // A phrase that always occurs with its word says more than the word.
+    .filter(
+      ([term, own]) =>
+        term.includes(' ') ||
+        !phrases.some(([phrase, { rows: its }]) => its.size >= own.rows.size * 0.8 && phrase.split(' ').includes(term)),
+    )
+    .toSorted((a, b) => b[1].rows.size - a[1].rows.size || b[0].length - a[0].length || (a[0] < b[0] ? -1 : 1));
+  const topics: Topic[] = [];
+  for (const [, { rows: own, forms }] of ranked) {
+    if (topics.length === topicsShown) break;
+    const isPart = topics.some((larger) => larger.rows.size < rows.length * mostOfAnswers && within(own, larger.rows) >= own.size * partOf);
+    if (!isPart)
+      topics.push({
+        name: [...forms]
+          .toSorted((a, b) => b[1] - a[1])
+          .map(([form]) => form)
+          .slice(0, 3)
+          .join(' / '),
+        rows: own,
+      });
+  }
+  return topics;
+}
+
+function within(part: ReadonlySet<number>, whole: ReadonlySet<number>): number {
+  let count = 0;
+  for (const row of part) if (whole.has(row)) count++;
+  return count;
+}
+
+function topicLine(table: ColumnsInMemory, plan: ColumnPlan, { name, rows }: Topic, rated: Rated | null, quoted: Set<number>): string {
+  const given = rated === null ? [] : [...rows].filter((at) => !Number.isNaN(rated.numbers[at]!));
+  const mean = given.reduce((sum, at) => sum + rated!.numbers[at]!, 0) / given.length;
+  const distance = (at: number) => {
+    const value = rated?.numbers[at] ?? Number.NaN;
+    return given.length === 0 ? 0 : Number.isNaN(value) ? Number.POSITIVE_INFINITY : Math.abs(value - mean);
+  };
+  // The rating of the quoted answer is near the mean, so that the quote stands for the topic.
+  const [at] = [...rows].toSorted((a, b) => Number(quoted.has(a)) - Number(quoted.has(b)) || distance(a) - distance(b) || a - b);
+  quoted.add(at!);
+  const words = name.split(' / ');
+  const means =
+    given.length < 2 ? '' : `, mean ${rated!.plan.name} ${round(mean)}${given.length < rows.size ? ` of ${exact(given.length)}` : ''}`;
+  return `Topic ${name} in ${plan.name}: ${countOf(rows.size, 'answer')}${means}; ${quote(table, plan, at!, rated?.plan, (text) => sentenceWith(text, words))}.`;
+}
+
+/** What the answers with low and with high ratings mention; those without a topic are quoted. */
+function extremeFindings(
+  table: ColumnsInMemory,
+  plan: ColumnPlan,
+  rows: readonly number[],
+  topics: readonly Topic[],
+  rated: Rated | null,
+  serious: ReadonlySet<number>,
+): Finding[] {
+  const bounds = rated === null ? null : ratingBounds(rated.plan);
+  const topical = new Set([...serious, ...topics.flatMap(({ rows: own }) => [...own])]);
+  if (rated === null || bounds === null) {
+    const others = rows.filter((at) => !topical.has(at)).slice(0, topics.length === 0 ? quotesShown + 2 : 0);
+    return others.length === 0
+      ? []
+      : [{ kind: 'quotes', text: `From ${plan.name}, word for word: ${others.map((at) => quote(table, plan, at)).join('; ')}.` }];
+  }
+  const ends = [
+    ['low_rated', `${exact(bounds.low)} or less`, (value: number) => value <= bounds.low],
+    ['high_rated', `${exact(bounds.high)} or more`, (value: number) => value >= bounds.high],
+  ] as const;
+  return ends.flatMap(([kind, which, fits]): Finding[] => {
+    const own = rows.filter((at) => fits(rated.numbers[at]!));
+    if (own.length === 0) return [];
+    const named = topics
+      .map(({ name, rows: its }) => ({ name, count: own.filter((at) => its.has(at)).length }))
+      .filter(({ count }) => count > 0)
+      .toSorted((a, b) => b.count - a.count)
+      .map(({ name, count }) => `${name} (${exact(count)})`);
+    const others = own.filter((at) => !topical.has(at)).slice(0, quotesShown);
+    const mention = named.length === 0 ? [] : [`mention ${named.join(', ')}`];
+    const quotes =
+      others.length === 0
+        ? []
+        : [
+            `write${named.length === 0 ? '' : ', without these topics'}: ${others.map((at) => quote(table, plan, at, rated.plan)).join('; ')}`,
+          ];
+    return [
+      {
+        kind,
+        text: `${countOf(own.length, 'answer')} in ${plan.name} with ${rated.plan.name} ${which} ${[...mention, ...quotes].join('; some ')}.`,
+      },
+    ];
+  });
+}
