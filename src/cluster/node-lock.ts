@@ -4,17 +4,23 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import { backoffMs } from '../backoff.ts';
 import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { breakConnection, connect } from '../storage/connect.ts';
 import { connectionName } from '../storage/connection-name.ts';
 import { endConnections, holdsAdvisoryLock, tryAdvisoryLock } from '../storage/server-functions.ts';
+import { whenRunningFor } from '../within.ts';
 
 const nodeLock = 7_081_736;
 const retryMs = 500;
-/** For a lock that was held: meanwhile this node may not know whether it is still the only one. A start waits as long as for any connection. */
-const reconnectMs = 2_000;
+/**
+ * For a lock that was held: meanwhile this node may not know whether it is still the only one. Each further try waits twice as long: a
+ * machine or a database under heavy load may need longer to connect, and would never get there if every try began anew after the same time.
+ */
+const firstReconnectMs = 2_000;
+const longestReconnectMs = 16_000;
 
 export type NodeLockOptions = {
   databaseUrl: string;
@@ -24,6 +30,8 @@ export type NodeLockOptions = {
   log: Log;
   /** How long it waits for the lock of a process that was just killed, whose connection takes a moment to break. Default 5 s. */
   waitMs?: number;
+  /** How long the first try to connect again waits for the database. Default 2 s. */
+  reconnectMs?: number | undefined;
   /** Called once, when the lock was lost and another process has it: this object never takes it again. */
   onTakenOver?: (error: AppError) => void;
 };
@@ -50,6 +58,8 @@ export class NodeLock {
   /** Once true, a failure to take the lock means that another node has taken over. */
   private wasAcquired = false;
   private takeoverError: AppError | null = null;
+  /** Tries to take the lost lock again that have failed. */
+  private failedTries = 0;
   private readonly options: NodeLockOptions;
 
   constructor(options: NodeLockOptions) {
@@ -71,14 +81,14 @@ export class NodeLock {
 
   /**
    * Runs work on the connection that holds the lock, one at a time: an answer also proves that the lock was held. If the work takes longer
-   * than `patienceMs`, the connection counts as broken.
+   * than `timeoutMs` while this process runs, the connection counts as broken.
    */
   use<T>(work: (client: pg.Client) => Promise<T>, timeoutMs = 2_000): Promise<T> {
     const used = this.inUse.then(async () => {
       const client = this.holder;
       if (client === null) throw new AppError('unavailable', 'The lock on the database is not held now', { cause: this.connectionError });
-      const timer = setTimeout(() => this.connectionBroke(client, new Error('no answer')), timeoutMs);
-      return work(client).finally(() => clearTimeout(timer));
+      const cancel = whenRunningFor(timeoutMs, () => this.connectionBroke(client, new Error('no answer')));
+      return work(client).finally(cancel);
     });
     this.inUse = used.catch(() => {});
     return used;
@@ -98,14 +108,14 @@ export class NodeLock {
   }
 
   private async acquire(): Promise<void> {
-    const { databaseUrl, owner, mode, waitMs = 5_000 } = this.options;
+    const { databaseUrl, owner, mode, waitMs = 5_000, reconnectMs = firstReconnectMs } = this.options;
     const deadlineMs = monotonicMs() + waitMs;
     for (;;) {
       const client = await connect(
         {
           url: databaseUrl,
           name: connectionName('node', owner),
-          ...(this.wasAcquired && { connectTimeoutMs: reconnectMs }),
+          ...(this.wasAcquired && { connectTimeoutMs: backoffMs(this.failedTries, reconnectMs, longestReconnectMs) }),
           queryTimeoutMs: 60_000,
         },
         (error, broken) => this.connectionBroke(broken, error),
@@ -116,6 +126,7 @@ export class NodeLock {
         if ((await tryAdvisoryLock(client, nodeLock, mode)) && !this.released) {
           this.holder = client;
           this.wasAcquired = true;
+          this.failedTries = 0;
           return;
         }
         if (!this.released && this.wasAcquired && !(await holdsAdvisoryLock(client, nodeLock, connectionName('node', owner))))
@@ -152,6 +163,7 @@ export class NodeLock {
       try {
         await this.take();
       } catch (error) {
+        this.failedTries++;
         if (this.takeoverError === null && !this.released)
           this.options.log.warn({ err: error }, 'the lock on this database is not available yet');
         await pause(retryMs);
