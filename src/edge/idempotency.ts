@@ -104,12 +104,13 @@ export function createIdempotency({
     next: () => Promise<Reply>,
   ): Promise<Reply> {
     context.reservation = found;
-    let isOther = false;
+    let isBound = true;
     if (context.route.body === 'multipart') {
       // Before the file is stored: a retry after a crash, which may follow the effect, must have the same contents.
       context.uploaded = async (contents) => {
-        isOther = !(await keys.bind(of, found.commandId, contents));
-        if (isOther) throw otherRequest();
+        const bound = await keys.bind(of, found.commandId, contents);
+        isBound = bound === 'bound';
+        if (!isBound) throw bound === 'other' ? otherRequest() : stillRunning();
       };
     }
     const ended = found.isRepeat ? repeating(commandsOf(found.commandId)) : null;
@@ -117,7 +118,7 @@ export function createIdempotency({
     try {
       reply = await next();
     } catch (error) {
-      if (!found.isRepeat && hadNoEffect(error) && !isOther) await ignoreFailure(keys.free(of, found.commandId), context);
+      if (!found.isRepeat && hadNoEffect(error) && isBound) await ignoreFailure(keys.free(of, found.commandId), context);
       throw error;
     } finally {
       ended?.();

@@ -28,6 +28,12 @@ export type Reserved =
   /** The key was first used for something else. */
   | { kind: 'other' };
 
+/**
+ * `other`: an earlier try bound the key to other contents. `ended`: another try with the key and these contents has been answered meanwhile,
+ * or the key was released.
+ */
+export type Bound = 'bound' | 'other' | 'ended';
+
 /** The process that reserves keys, and a test of whether other processes live. */
 export type Holder = {
   /** New for every start of a process, never used twice. */
@@ -169,19 +175,24 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Binds a reserved key to the hash of contents that arrived after the reservation. False: an earlier try bound it to other contents, or
-   * the key was taken over from this request.
+   * Binds a reserved key to the hash of contents that arrived after the reservation.
    *
    * @param contains no dot
    */
-  async bind({ accountId, key }: KeyOfCaller, commandId: string, contents: string): Promise<boolean> {
+  async bind({ accountId, key }: KeyOfCaller, commandId: string, contents: string): Promise<Bound> {
     const { rows } = await this.database.write({
       name: 'idempotency_bind',
       text: `update idempotency_key set fingerprint = split_part(fingerprint, '.', 1) || '.' || $4
         where account_id = $1 and key = $2 and command_id = $3 and status is null and split_part(fingerprint, '.', 2) in ('', $4) returning 1`,
       values: [accountId, key, commandId, contents],
     });
-    return rows.length > 0;
+    if (rows.length > 0) return 'bound';
+    const found = await this.database.read({
+      name: 'idempotency_bound',
+      text: `select 1 from idempotency_key where account_id = $1 and key = $2 and command_id = $3 and split_part(fingerprint, '.', 2) not in ('', $4)`,
+      values: [accountId, key, commandId, contents],
+    });
+    return found.rows.length > 0 ? 'other' : 'ended';
   }
 
   /** Deletes expired secrets, at most `limit`. Returns how many. */

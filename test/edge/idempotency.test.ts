@@ -216,6 +216,31 @@ test('a key whose upload may have had its effect stays bound to that upload', as
   assert.deepEqual(uploaded, [5, 5]);
 });
 
+test('an upload that another try has completed meanwhile is asked to try again, and is then replayed', async (t) => {
+  const { token, work, uploaded, anotherEdge, database, clock } = await startNode(t);
+  const keysOf = (incarnation: string) => new IdempotencyKeys(database, clock, { incarnation, isAlive: (other) => other !== 'slow/1' });
+  const here = keysOf('here/1');
+  const [slow, other] = [await anotherEdge(keysOf('slow/1')), await anotherEdge(here)];
+  const upload = async (at: { url: string }) => {
+    const body = new FormData();
+    body.set('file', new Blob(['same']), 'a.txt');
+    return fetch(`${at.url}/upload`, { method: 'POST', headers: { authorization: `Bearer ${token}`, ...once }, body });
+  };
+  const { begun, end } = gate(work);
+  const first = upload(slow);
+  await begun;
+  const bind = here.bind.bind(here);
+  here.bind = async (...arguments_) => {
+    end();
+    assert.equal((await first).status, 201);
+    return bind(...arguments_);
+  };
+  const second = await upload(other);
+  assert.deepEqual([second.status, second.headers.get('retry-after')], [409, '1']);
+  assert.equal((await upload(other)).headers.get('idempotency-replayed'), 'true');
+  assert.equal(uploaded.length, 1, 'it had its effect once');
+});
+
 test('accounts do not share keys', async (t) => {
   const { request, token, register } = await startNode(t);
   const bob = await register('bob@example.com');

@@ -78,6 +78,18 @@ test('a live node that was considered dead can neither release the lost key nor 
   assert.deepEqual(await next.reserve(of, 'print'), { kind: 'answered', status: 201, response: 'answer', contents: null });
 });
 
+test('a key that was answered during an upload is bound to other contents only if these differ', async (t) => {
+  const { clock, one, two } = await twoProcesses(t);
+  const first = await one.reserve(of, 'print');
+  assert.ok(first.kind === 'mine');
+  assert.equal(await one.bind(of, first.commandId, 'hash'), 'bound');
+  clock.advance(15_000);
+  await two.reserve(of, 'print');
+  await one.keep(of, first.commandId, 201, 'answer');
+  assert.equal(await two.bind(of, first.commandId, 'hash'), 'ended');
+  assert.equal(await two.bind(of, first.commandId, 'other'), 'other');
+});
+
 test('a process gets its own abandoned key again at once', async (t) => {
   const { one } = await twoProcesses(t);
   const first = await one.reserve(of, 'print');
