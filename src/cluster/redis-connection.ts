@@ -10,6 +10,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { backoffMs } from '../backoff.ts';
 import { AppError } from '../errors.ts';
 import { parseRedisUrl, type RedisAddress, redisHost } from '../redis-url.ts';
+import { whenRunningFor } from '../within.ts';
 
 /** Without any answer for this time the connection is dead. Longer than a slow Redis takes, because a new connection would not be faster. */
 const responseTimeoutMs = 5_000;
@@ -90,11 +91,11 @@ export class RedisConnection {
    * when the answer takes longer.
    */
   async run(script: string, keys: readonly string[], argument: string, timeoutMs = responseTimeoutMs): Promise<unknown> {
-    let timer: NodeJS.Timeout | undefined;
+    let cancel = () => {};
     try {
       const runner = (this.redis as unknown as Record<string, Runner>)[script]!;
       const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+        cancel = whenRunningFor(timeoutMs, () => reject(new Error(`no answer within ${timeoutMs} ms`)));
       });
       return await Promise.race([runner.call(this.redis, ...keys, argument), late]);
     } catch (error) {
@@ -102,7 +103,7 @@ export class RedisConnection {
       const why = (this.redis.status === 'ready' ? null : this.lastError) ?? errorText(error as Error);
       throw new AppError('unavailable', `Redis at ${this.host} does not answer (${why})`);
     } finally {
-      clearTimeout(timer);
+      cancel();
     }
   }
 
