@@ -49,7 +49,11 @@ function keepFindings(profile: TableProfile, most: number): string | null {
 
 function keepGroupValues(profile: TableProfile, most: number): string | null {
   const isLong = profile.groups.some(({ values }) => values.length > most);
-  for (const group of profile.groups) group.values = shortened(group.values, most);
+  for (const group of profile.groups) {
+    const kept = shortened(group.values, most);
+    if (kept.length < group.values.length) group.shortened = true;
+    group.values = kept;
+  }
   return isLong ? `groups: only the ${most} values with most rows and those with the largest figures are listed` : null;
 }
 

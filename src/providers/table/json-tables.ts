@@ -25,6 +25,7 @@ const maxTables = 8;
 const maxCells = 5_000_000;
 const maxContext = 8;
 const maxNotedFields = 8;
+const maxNotedRows = 6;
 const contextIds = new Set('id key no nr number code sku'.split(' '));
 
 /** Null if the value is not a list of records and contains none. */
@@ -54,6 +55,8 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
   const positions = new Map<string, number>();
   const lists = new Map<string, Entry[]>();
   const rows: Cell[][] = [];
+  /** The rows in which a field is there and null, by the field. */
+  const nulls = new Map<string, Set<number>>();
   const empty: [Cell[], string][] = [];
   let cellsUsed = 0;
   const place = (cells: Cell[], name: string, value: Cell) => {
@@ -77,6 +80,8 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
       const called = name === '' ? lastStep(path) : taken.has(name) ? `${lastStep(path)}.${name}` : name;
       if (!Array.isArray(value)) {
         place(cells, called, value);
+        if (value === null && (nulls.get(called)?.size ?? 0) <= maxNotedRows)
+          nulls.set(called, (nulls.get(called) ?? new Set()).add(rows.length));
         own.push([called, value]);
         return;
       }
@@ -108,6 +113,7 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
     inherited: [...new Set(entries.flatMap(({ context }) => context.map(([name]) => name)))],
     notes: [
       ...notes,
+      ...nullsAndGaps(names, rows, nulls),
       ...unrolled.map(([name, below]) => `${name} is a list in each record; its ${below.length} entries are profiled on their own.`),
     ],
   });
@@ -120,6 +126,17 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
         : [`${inherited.join(', ')} ${inherited.length === 1 ? 'is' : 'are'} of the record that the entry belongs to.`];
     addTables(tables, path === '' ? name : `${path}.${name}`, below, about, depth + 1, path);
   }
+}
+
+/** Of each field that is null in some records whether others lack it. */
+function nullsAndGaps(names: readonly string[], rows: readonly Cell[][], nulls: ReadonlyMap<string, ReadonlySet<number>>): string[] {
+  return [...nulls].slice(0, maxNotedFields).flatMap(([name, known]) => {
+    const at = names.indexOf(name);
+    const absent = [...rows.keys()].filter((row) => (rows[row]![at] ?? null) === null && !known.has(row));
+    if (absent.length === 0 || known.size + absent.length > maxNotedRows) return [];
+    const listed = (own: Iterable<number>) => [...own].map((row) => row + 1).join(', ');
+    return [`${name} is null in row ${listed(known)}, and the field is not there in row ${listed(absent)}.`];
+  });
 }
 
 function flatten(prefix: string, value: unknown, depth: number, place: (name: string, value: Cell | unknown[]) => void): void {

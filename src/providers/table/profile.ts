@@ -19,6 +19,7 @@ import { outlierFindings } from './findings/outliers.ts';
 import { countKey, shownKey } from './frequent-values.ts';
 import { emptyLists, nestedPlans } from './nested-plans.ts';
 import { nestedTotals } from './nested-totals.ts';
+import { nestedValues } from './nested-values.ts';
 import { groupingPlans, trendPlan, unitColumns } from './plan-figures.ts';
 import { productPlans } from './product-plans.ts';
 import { rolesByRows } from './roles-by-rows.ts';
@@ -80,6 +81,7 @@ async function totalsOfLists(main: NamedSource, lists: NamedSource[], repeated: 
       ...emptyLists(orders, name),
       ...nestedPlans(orders, table, name, inherited),
       ...nestedTotals(orders, table, name, inherited),
+      ...nestedValues(orders, table, name, inherited),
     );
   }
   return findings;

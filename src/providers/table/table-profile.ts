@@ -106,6 +106,8 @@ export type GroupProfile = {
   by: string;
   /** This column says which rows do not count; its figures have those rows too. */
   is_status?: true;
+  /** Not all values are listed. */
+  shortened?: true;
   values: GroupFigures[];
 };
 export type GroupFigures = { value: string; rows: number; figures: Record<string, Figures>; all?: AllFigures };

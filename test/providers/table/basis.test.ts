@@ -87,7 +87,7 @@ test('values that stand for a failed reading are left out of sums, days and hour
   const twice = (await profileText(`zeit,durchfluss_liter\n${again}\n`)).remarks.find(({ kind }) => kind === 'duplicate_rows');
   assert.match(
     twice!.text,
-    /row 41 repeats row 40\. It is left out of all figures that do not say otherwise\. Without it 48 rows remain\.$/,
+    /row 41 repeats row 40 \(2025-06-02 15:00, 24\)\. It is left out of all figures that do not say otherwise\. Without it 48 rows remain\.$/,
   );
   const profile = await profileText(`zeit,durchfluss_liter\n${rows.join('\n')}\n`);
   assert.deepEqual(profile.basis?.left_out, [

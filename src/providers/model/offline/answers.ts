@@ -251,8 +251,7 @@ function overall(question: string, value: string): Outcome {
 
 function fromGroups(table: TableProfile, kind: FigureKind, column: string, by: string): [string, number][] | null {
   const group = table.groups.find((each) => each.by === by);
-  const incomplete = table.trimmed.some((note) => note.startsWith('groups:'));
-  if (group === undefined || incomplete) return null;
+  if (group === undefined || group.shortened === true) return null;
   return (
     pick(
       group.values.map(({ value, figures }) => [value, figures[column]]),

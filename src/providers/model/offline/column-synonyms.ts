@@ -78,6 +78,9 @@ const alike: readonly ReadonlySet<string>[] = [
   wordSet('currency currencies währung währungen devise moneda'),
 ];
 
+const numberWords = wordSet('id no nr code number nummer key');
+const nameWords = wordSet('name title label');
+
 /** The only column that a word means; undefined if there is none or more than one. */
 export function onlyColumnFor(word: string, columns: readonly ColumnProfile[]): ColumnProfile | undefined {
   const first = columnFor(word, columns);
@@ -89,12 +92,23 @@ export function onlyColumnFor(word: string, columns: readonly ColumnProfile[]): 
 export function columnFor(word: string, columns: readonly ColumnProfile[]): ColumnProfile | undefined {
   if (word.length < 1) return undefined;
   const same = alike.filter((names) => names.has(word));
-  return (
+  const found =
     columns.find(({ name }) => nameTokens(name).some((token) => isSame(token, word))) ??
     columns.find(({ name }) => nameTokens(name).some((token) => same.some((names) => names.has(token)))) ??
     // "hum" and "temp" for humidity and temperature.
-    columns.find(({ name }) => nameTokens(name).some((token) => token.length >= 3 && word.length >= 6 && word.startsWith(token)))
-  );
+    columns.find(({ name }) => nameTokens(name).some((token) => token.length >= 3 && word.length >= 6 && word.startsWith(token)));
+  return found === undefined ? undefined : (nameOf(found, columns) ?? found);
+}
+
+/** customer_name beside customer_id: a question on customers means them by name. */
+function nameOf(column: ColumnProfile, columns: readonly ColumnProfile[]): ColumnProfile | undefined {
+  const tokens = nameTokens(column.name);
+  if (tokens.length < 2 || !numberWords.has(tokens.at(-1)!)) return undefined;
+  const thing = tokens.slice(0, -1).join(' ');
+  return columns.find(({ name }) => {
+    const other = nameTokens(name);
+    return other.length === tokens.length && nameWords.has(other.at(-1)!) && other.slice(0, -1).join(' ') === thing;
+  });
 }
 
 /** Equal except for a plural ending. */

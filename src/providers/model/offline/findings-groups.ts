@@ -1,5 +1,6 @@
 /** Findings on the groups of a table: the largest and the smallest, their shares, their other figures. */
 import { clean } from '../../table/columns-in-memory.ts';
+import { withoutEqualGroups } from '../../table/equal-groups.ts';
 import { largestKept } from '../../table/fit-profile.ts';
 import type { ColumnProfile, Figures, GroupProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, groupedRows, listed, mainMeasure, measures, percent, round, safe } from './figure.ts';
@@ -16,21 +17,23 @@ export function biggestGroups(profile: TableProfile): string[] {
   const rated = measures(profile).find(
     (column) => column !== main && /rating|score|satisfaction|zufriedenheit|grade|note|marks?$/i.test(column.name),
   );
-  return profile.groups.slice(0, maxGroupings).flatMap((group) => {
-    const { by, values } = group;
-    const own = profile.columns.find(({ name }) => name === by);
-    const counted = countedValues(profile, group, own);
-    if (main === undefined) return counted;
-    const listing = values.length <= 12 ? counted : [];
-    return [
-      ...groupFigures(profile, group, main, own),
-      ...overYears(values, main, own),
-      ...listing,
-      ...otherSums(profile, by, values, main),
-      ...otherMeans(profile, by, values, main),
-      ...(rated === undefined ? [] : groupFigures(profile, group, rated, own)),
-    ];
-  });
+  return withoutEqualGroups(profile.groups)
+    .slice(0, maxGroupings)
+    .flatMap((group) => {
+      const { by, values } = group;
+      const own = profile.columns.find(({ name }) => name === by);
+      const counted = countedValues(profile, group, own);
+      if (main === undefined) return counted;
+      const listing = values.length <= 12 ? counted : [];
+      return [
+        ...groupFigures(profile, group, main, own),
+        ...overYears(values, main, own),
+        ...listing,
+        ...otherSums(profile, by, values, main),
+        ...otherMeans(profile, by, values, main),
+        ...(rated === undefined ? [] : groupFigures(profile, group, rated, own)),
+      ];
+    });
 }
 
 type GroupValues = GroupProfile['values'];
@@ -47,8 +50,8 @@ function withLeftOut(values: GroupValues, measure: ColumnProfile): string {
 }
 
 /** Groups may be shortened to those with most rows and the largest figures; then the smallest is not known, and only the first `largestKept` are. */
-function isComplete(profile: TableProfile, values: GroupValues): boolean {
-  return values.length < maxGroups && !profile.trimmed.some((note) => note.startsWith('groups'));
+function isComplete({ values, shortened }: GroupProfile): boolean {
+  return values.length < maxGroups && shortened !== true;
 }
 
 function countedValues(profile: TableProfile, group: GroupProfile, own: ColumnProfile | undefined): string[] {
@@ -61,7 +64,7 @@ function countedValues(profile: TableProfile, group: GroupProfile, own: ColumnPr
       ? ` In order: ${values.map(({ value, rows }) => `${safe(value)} ${exact(rows)} (${percent(rows, whole)})`).join(', ')}.`
       : '';
   // The column counts each spelling; the groups count a value once.
-  const different = isComplete(profile, values) ? values.length : own?.distinct;
+  const different = isComplete(group) ? values.length : own?.distinct;
   const distinct = different === undefined || values.length <= valuesListed ? '' : ` ${safe(by)} has ${exact(different)} different values.`;
   const tied = values[1]?.rows === first.rows;
   if (tied)
@@ -90,7 +93,7 @@ function groupFigures(profile: TableProfile, group: GroupProfile, measure: Colum
   const tops = ranked.filter(({ figure }) => figure === top.figure).map(({ value }) => safe(value));
   const lasts = ranked.filter(({ figure }) => figure === last.figure).map(({ value }) => safe(value));
   const written = additive ? exact : round;
-  const complete = isComplete(profile, values);
+  const complete = isComplete(group);
   // The figures by the status have the rows that do not count too.
   const whole = group.is_status ? clean(ranked.reduce((sum, { figure }) => sum + figure, 0)) : measure.numbers!.sum;
   const positive = additive && last.figure >= 0 && whole > 0;

@@ -45,7 +45,7 @@ export function trend(profile: TableProfile): string[] {
   const [from, to] = [figureOf(first), figureOf(last)];
   if (from > 0 && compared.length > 1)
     sentences.push(
-      `From ${first.period} (${written(from)}) to ${last.period} (${written(to)}) it changes by ${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)}.`,
+      `From ${first.period} (${written(from)}) to ${last.period} (${written(to)}) ${what} changes by ${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)}.`,
     );
   sentences.push(
     ...steps(
@@ -60,7 +60,7 @@ export function trend(profile: TableProfile): string[] {
   const [before, after] = [total(points.slice(0, half)), total(points.slice(-half))];
   if (half >= 3 && before > 0 && after > 0 && Math.abs(after / before - 1) >= 0.1) {
     sentences.push(
-      `The last ${half} ${period}s${skipsDays(period, points) ? ' with rows' : ''} together are ${percent(Math.abs(after - before), before)} ${after > before ? 'above' : 'below'} the first ${half}.`,
+      `The last ${half} ${period}s${skipsDays(period, points) ? ' with rows' : ''} together have ${percent(Math.abs(after - before), before)} ${after > before ? 'more' : 'less'} ${measure === undefined ? 'rows' : safe(measure.name)} than the first ${half}.`,
     );
   }
   return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure), ...partialPeriods(profile)];

@@ -26,6 +26,7 @@ export const valueKinds = wordSet('join_product join_unpriced join_converted');
 const amountNames = wordSet('value wert valeur valor valore amount betrag montant importe importo total sum summe worth');
 /** Findings on the figures of one measure. */
 const measureKinds = wordSet('group sums trend growth growth_each leaders rank by_weekday');
+const figureKinds = wordSet('group sums trend growth growth_each leaders rank by_weekday weekday rows_by_day');
 /** Figures that were computed for the task, whatever their groups. */
 const computedKinds = wordSet('join_converted asked_ratio budget_months');
 const mostMeasures = 3;
@@ -71,12 +72,16 @@ export function withItsMeasure<Each extends Candidate>(
   if (words.some((word, i) => perWords.has(word) && isQuantityWord(words[i + 1] ?? '', all)))
     return candidates.filter(({ kind }) => kind === 'ratio' || kind === 'asked_ratio' || !measureKinds.has(kind));
   if (words.some((word) => itemWords.has(word))) {
-    if (candidates.some(isByItem)) return candidates.filter((each) => isByItem(each) || computedKinds.has(each.kind));
+    const named = groupsNamedIn(words.filter((word) => !itemWords.has(word)));
+    const isByOther = ({ kind, text, columns }: Candidate) =>
+      kind === 'group' && named(columns).some((name) => text.startsWith(`By ${safe(name)},`));
+    if (candidates.some(isByItem))
+      return withValues(words, candidates, tables).filter((each) => isByItem(each) || isByOther(each) || computedKinds.has(each.kind));
   }
   const noTrend = words.some((word) => episodeWords.has(word));
   const wanted = measuresAsked(words, tables);
   const groupsOf = groupsNamedIn(words);
-  return candidates.filter(({ kind, text, columns }) => {
+  return withValues(words, candidates, tables).filter(({ kind, text, columns }) => {
     const groups = groupsOf(columns);
     if (kind === 'group' && groups.length > 0 && !groups.some((name) => text.includes(safe(name)))) return false;
     if (noTrend && kind === 'trend') return false;
@@ -84,6 +89,20 @@ export function withItsMeasure<Each extends Candidate>(
     const named = all.filter(({ name }) => text.includes(safe(name)));
     return named.some(({ name }) => wanted.has(name));
   });
+}
+
+/** Without the number of entries of records whose value is computed: it answers only "how many". */
+function withValues<Each extends Candidate>(
+  words: readonly string[],
+  candidates: readonly Each[],
+  tables: readonly TableProfile[],
+): readonly Each[] {
+  const valued = tables.filter(({ columns }) => columns.some(({ derived }) => derived === true));
+  const counts = tables.flatMap(({ name, columns }) =>
+    valued.some((table) => table.name.startsWith(`${name}: `)) ? columns.filter((column) => column.name.startsWith('number of ')) : [],
+  );
+  if (counts.length === 0 || words.includes('many')) return candidates;
+  return candidates.filter(({ kind, text }) => !figureKinds.has(kind) || !counts.some(({ name }) => text.includes(safe(name))));
 }
 
 /** "What is the cellar worth?" asks for money, which no number of bottles answers. */

@@ -3,6 +3,14 @@
 import { wordSet } from '../../table/word-set.ts';
 import { collapseWhitespace, endsSentence, readTokens, type Token } from './prompt-tokens.ts';
 
+/** "I would like the total, the best month, and anything odd": a list of requests. */
+const wishers = wordSet('i we ich wir je nous');
+const wishes = wordSet('like want need möchte möchten brauche brauchen will wollen voudrais veux');
+/** Begin a part of such a list. */
+const articles = wordSet('the any anything everything all both das die den der alle alles le la les');
+const orders = wordSet('give show tell list name find report zeige nenne liste finde donne montre');
+const maxWishTokens = 4;
+const maxListTokens = 100;
 const interrogatives = wordSet(
   'what which who whom whose where when why how was welche welcher welches welchen wer wem wo wann warum wie wieviel',
 );
@@ -58,9 +66,14 @@ export function questionsIn(task: string): string[] {
   /** Where a clause that is no request begins: "I want to say that ours is best, can I?" asks about it. */
   let statement: number | null = null;
   let from = 0;
+  /** Whether the next part of the sentence belongs to a list of requests. */
+  let isList = false;
   const close = (to: number) => {
-    const start = firstWord(tokens, from, to);
-    const request = start < to && isRequest(tokens[start]!);
+    const begin = firstWord(tokens, from, to);
+    const wish = wishIn(tokens, begin);
+    const start = wish ?? begin;
+    const request = start < to && (isRequest(tokens[start]!) || wish !== null || isList);
+    isList = request && !endsSentence(tokens, to - 1) && (isList || wish !== null || orders.has(tokens[start]!.lower));
     if (request && to - start < fragmentTokens && statement === null && questions.length > 0) {
       const first = questions.pop()!;
       questions.push(`${first}, ${textOf(task, tokens, start, to).toLowerCase()}`);
@@ -72,7 +85,7 @@ export function questionsIn(task: string): string[] {
     if (endsSentence(tokens, i)) close(i + 1);
     else if (
       i > from &&
-      beginsPart(tokens, i) &&
+      (beginsPart(tokens, i) || (beginsItem(tokens, i) && (isList || beginsList(tokens, firstWord(tokens, from, i))))) &&
       !isInBrackets(tokens, from, i) &&
       !(isAnd(tokens[i]!) && i - firstWord(tokens, from, i) < fragmentTokens)
     )
@@ -80,6 +93,28 @@ export function questionsIn(task: string): string[] {
   }
   close(tokens.length);
   return questions.slice(0, maxQuestions);
+}
+
+/** Where the list after "I would like" begins; null if the words are no wish for several things. */
+function wishIn(tokens: readonly Token[], begin: number): number | null {
+  if (!wishers.has(tokens[begin]?.lower ?? '')) return null;
+  const said = tokens.slice(begin, begin + maxWishTokens).findIndex(({ lower }) => wishes.has(lower));
+  const start = begin + said + 1;
+  if (said < 1 || !articles.has(tokens[start]?.lower ?? '')) return null;
+  const end = Math.min(tokens.length, start + maxListTokens);
+  for (let i = start; i < end && !endsSentence(tokens, i); i++) if (beginsItem(tokens, i)) return start;
+  return null;
+}
+
+function beginsList(tokens: readonly Token[], begin: number): boolean {
+  return orders.has(tokens[begin]?.lower ?? '') || wishIn(tokens, begin) !== null;
+}
+
+/** "…, the best products", "…, and anything odd". */
+function beginsItem(tokens: readonly Token[], i: number): boolean {
+  if (tokens[i]!.kind !== 'mark' || tokens[i]!.lower !== ',') return false;
+  const next = tokens[i + 1];
+  return articles.has((next !== undefined && isAnd(next) ? tokens[i + 2]?.lower : next?.lower) ?? '');
 }
 
 /** "(January to May, is against budget)" is a part of its question. */

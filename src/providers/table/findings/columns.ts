@@ -329,7 +329,7 @@ function signs(plan: ColumnPlan, table: ColumnsInMemory): Finding[] {
       },
     ];
   if (negative.length === 0 || (negative.length > (positive + negative.length) * 0.2 && !strict) || positive < 3) return [];
-  const named = negative.slice(0, shown).map((at) => `${exact(numbers[at]!)} in ${table.rowName(at)}`);
+  const named = negative.slice(0, shown).map((at) => `${exact(numbers[at]!)} in ${table.rowInWords(at)}`);
   const total = plan.role === 'measure' && plan.units.size < 2 && negative.length > 1 ? `, together ${exact(clean(sum))}` : '';
   return [
     {

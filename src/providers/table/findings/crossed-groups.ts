@@ -2,6 +2,7 @@
 import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
+import { withoutEqualGroups } from '../equal-groups.ts';
 import { exact, percent, round } from '../figure-text.ts';
 import { leadingMeasure, personalCodes } from '../plan-figures.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
@@ -17,8 +18,15 @@ const maxOverYears = 2;
 
 export function crossFindings(table: ColumnsInMemory, profile: TableProfile): Finding[] {
   if (table.count > maxRows) return [];
-  const groups = groupsOf(table);
+  const repeated = repeatedGroups(profile);
+  const groups = groupsOf(table).filter(({ name }) => !repeated.has(name));
   return table.count < minRows ? overYears(table, groups) : [...leaders(table, profile, groups), ...overYears(table, groups)];
+}
+
+/** The names of columns that group the rows as another column does. */
+function repeatedGroups({ groups }: TableProfile): ReadonlySet<string> {
+  const kept = withoutEqualGroups(groups);
+  return new Set(groups.filter((group) => !kept.includes(group)).map(({ by }) => by));
 }
 
 /** The distribution of outcomes over the groups. */

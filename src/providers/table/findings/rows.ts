@@ -10,6 +10,9 @@ import type { Finding, TableProfile } from '../table-profile.ts';
 import { isGroup } from './crossed-groups.ts';
 
 const shown = 5;
+/** Cells of a row that identify it, and those that describe it. */
+const shortCells = 4;
+const wholeCells = 7;
 const foreign = new Set(
   'customer kunde client user member employee product article item artikel order parent sensor device station account category region store shop project ticket session host player team'.split(
     ' ',
@@ -46,7 +49,7 @@ function wholeRows(table: ColumnsInMemory, profile: TableProfile, leftOut: boole
   if (repeats.length > 0) {
     const each = repeats
       .slice(0, shown)
-      .map(([again, first]) => `row ${table.row(again)} repeats row ${table.row(first)}${nameOf(table, first)}`);
+      .map(([again, first]) => `row ${table.row(again)} repeats row ${table.row(first)} (${shownCells(table, plans, first, wholeCells)})`);
     const more = repeats.length > shown ? ` and ${repeats.length - shown} more` : '';
     return [
       {
@@ -84,11 +87,11 @@ function wholeRows(table: ColumnsInMemory, profile: TableProfile, leftOut: boole
 }
 
 /** The common values of two rows, in short. */
-function shownCells(table: ColumnsInMemory, plans: readonly ColumnPlan[], at: number): string {
+function shownCells(table: ColumnsInMemory, plans: readonly ColumnPlan[], at: number, most = shortCells): string {
   return plans
     .map((plan) => cellText(table.texts(plan)[at]!, 40))
     .filter((text) => text !== '')
-    .slice(0, 4)
+    .slice(0, most)
     .join(', ');
 }
 
@@ -250,9 +253,4 @@ function splitNumber(text: string): { prefix: string; number: number; digits: nu
   const digits = text.slice(at);
   if (digits.length === 0 || digits.length > 12 || at > 20) return null;
   return { prefix: text.slice(0, at), number: Number(digits), digits: digits[0] === '0' || at > 0 ? digits.length : 0 };
-}
-
-function nameOf(table: ColumnsInMemory, at: number): string {
-  const label = table.label(at);
-  return label === '' ? '' : ` (${label})`;
 }

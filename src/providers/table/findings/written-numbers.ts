@@ -33,7 +33,7 @@ export function writtenNumberFindings(table: ColumnsInMemory, own: ReadonlySet<C
       const odd = isDressed ? dressed : texts.filter((at) => (cells[at] as string).includes(plan.unit));
       if (odd.length === 0 || odd.length > known * maxShare) return [];
       const how = isDressed ? 'as text' : `with ${plan.unit}`;
-      const each = odd.slice(0, mostNamed).map((at) => `'${cellText(cells[at]!, shownChars)}' in ${table.rowName(at)}`);
+      const each = odd.slice(0, mostNamed).map((at) => `'${cellText(cells[at]!, shownChars)}' in ${table.rowInWords(at)}`);
       const read = odd.length === 1 ? ` as ${exact(numbers[odd[0]!]!)}` : '';
       return [
         {

@@ -44,7 +44,10 @@ test('each question of the task is answered first, with the findings on its colu
     asked,
     /\*\*Which site earns most\*\*\n\n- By Standort, Ulm has the largest Betrag: 300 of 560 .* With what the figures leave out: Bonn 355/,
   );
-  assert.match(asked, /\*\*Is anything entered twice\*\*\n\n- 1 row is an exact duplicate of an earlier row: row 7 repeats row 6 \(r6\)/);
+  assert.match(
+    asked,
+    /\*\*Is anything entered twice\*\*\n\n- 1 row is an exact duplicate of an earlier row: row 7 repeats row 6 \(r6, 2025-02-11, Bonn, 95, paid\)/,
+  );
   assert.match(asked, /\*\*What is missing\?\*\*\n\n- .*Betrag is missing in row 8 \(r7\)/);
   assert.match(asked, /\*\*Can I trust the file\?\*\*\n\n- Only with care: \d findings question the data\.\n- /);
 });
@@ -201,4 +204,17 @@ test('complaints and praise of free-text answers each answer their own question'
     /complain about most\*\*\n\n- Complaints and wishes in comment by theme, .*: waiting and queues 3, prices 3\. By site: .*\n\n/,
   );
   assert.match(report, /they praise\?\*\*\n\n- Praise in comment by theme, .*: staff and service 3, taste of the food 3\. By site: .*\n\n/);
+});
+
+test('a list of wishes or of things to give is one request each, and an apposition is none', () => {
+  assert.deepEqual(
+    questionsIn('What did we sell in (a.json)? I would like the total value, the best products and customers, and anything odd in it.'),
+    ['What did we sell in (a.json)?', 'The total value', 'The best products and customers', 'Anything odd in it.'],
+  );
+  assert.deepEqual(questionsIn('Show me the total by region, the best month and any gaps.'), [
+    'Show me the total by region',
+    'The best month and any gaps.',
+  ]);
+  assert.deepEqual(questionsIn('What did we earn in May, the last month?'), ['What did we earn in May, the last month?']);
+  assert.deepEqual(questionsIn('We need a report on a.csv, the file of May.'), []);
 });

@@ -1,0 +1,60 @@
+/** Records with lists: the value of each record, fields that are null or not there, and groups that are the same. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findings } from '../../../src/providers/model/offline/findings.ts';
+import { profileText } from './tables.ts';
+
+const names: Record<string, string> = { '01': 'Ada', '02': 'Bo', '03': 'Cy' };
+const order = (no: string, customer: string, items: [string, number, number][], more: object = {}) => ({
+  no,
+  customer: { id: customer, name: names[customer] },
+  ...more,
+  items: items.map(([item, qty, unit_price]) => ({ item, qty, unit_price })),
+});
+const orders = [
+  order(
+    'B1',
+    '01',
+    [
+      ['Cup', 2, 5],
+      ['Jug', 1, 12],
+    ],
+    { note: 'by post' },
+  ),
+  order('B2', '02', [['Cup', 10, 5]], { note: 'abroad' }),
+  order(
+    'B3',
+    '03',
+    [
+      ['Jug', 3, 12],
+      ['Cup', 1, 5],
+    ],
+    { note: null },
+  ),
+  order('B4', '01', [], { note: 'by post' }),
+  order('B5', '02', [['Jug', -1, 12]]),
+  order('B6', '01', [['Cup', 4, 5]], { note: 'later' }),
+];
+
+test('the amount of each record is told on average, with and without the records that have none', async () => {
+  const { remarks } = await profileText(JSON.stringify(orders), 'orders.json');
+  assert.deepEqual(
+    remarks.filter(({ kind }) => kind === 'per_record').map(({ text }) => text),
+    [
+      'qty × unit_price for each no: mean 20.17 over 6 (121 ÷ 6); 24.20 over the 5 that have items with a value. Largest: B2 50, B3 41 and B1 22; smallest: B5 -12.',
+    ],
+  );
+});
+
+test('a field that is null in one record and not there in another is told so', async () => {
+  const { warnings } = await profileText(JSON.stringify(orders), 'orders.json');
+  assert.ok(warnings.includes('note is null in row 3, and the field is not there in row 5.'), warnings.join('\n'));
+});
+
+test('the figures by the number and by the name of one thing are told once, by its name', async () => {
+  const [lines] = (await profileText(JSON.stringify([...orders, ...orders.map((each) => ({ ...each, no: `C${each.no}` }))]), 'orders.json'))
+    .nested;
+  const said = findings(lines!).join('\n');
+  assert.match(said, /^By customer\.name, /m);
+  assert.doesNotMatch(said, /[Bb]y customer\.id|frequent customer\.id/);
+});
