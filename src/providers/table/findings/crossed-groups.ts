@@ -18,24 +18,20 @@ const maxOverYears = 2;
 
 export function crossFindings(table: ColumnsInMemory, profile: TableProfile): Finding[] {
   if (table.count > maxRows) return [];
-  const repeated = repeatedGroups(profile);
-  const groups = groupsOf(table).filter(({ name }) => !repeated.has(name));
+  const groups = groupsOf(table, profile);
   return table.count < minRows ? overYears(table, groups) : [...leaders(table, profile, groups), ...overYears(table, groups)];
 }
 
-/** The names of columns that group the rows as another column does. */
-function repeatedGroups({ groups }: TableProfile): ReadonlySet<string> {
-  const kept = withoutEqualGroups(groups);
-  return new Set(groups.filter((group) => !kept.includes(group)).map(({ by }) => by));
-}
-
 /** The distribution of outcomes over the groups. */
-export function outcomeFindings(table: ColumnsInMemory): Finding[] {
-  return table.count > maxRows || table.count < minRows ? [] : outcomes(table, groupsOf(table));
+export function outcomeFindings(table: ColumnsInMemory, profile: TableProfile): Finding[] {
+  return table.count > maxRows || table.count < minRows ? [] : outcomes(table, groupsOf(table, profile));
 }
 
-function groupsOf(table: ColumnsInMemory): ColumnPlan[] {
-  return table.plans.filter((plan) => isGroup(table, plan)).slice(0, maxGroups);
+/** Without columns that group the rows as another column does. */
+function groupsOf(table: ColumnsInMemory, { groups }: TableProfile): ColumnPlan[] {
+  const kept = withoutEqualGroups(groups);
+  const repeated = new Set(groups.filter((group) => !kept.includes(group)).map(({ by }) => by));
+  return table.plans.filter((plan) => !repeated.has(plan.name) && isGroup(table, plan)).slice(0, maxGroups);
 }
 
 /** Each group from the first year to the last, where the years are a column. */

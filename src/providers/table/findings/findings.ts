@@ -97,7 +97,7 @@ export function findingsOf(
     ...stockFindings(table),
     ...growthFindings(table, bounds.months),
     ...crossFindings(table, profile),
-    ...outcomeFindings(distinct),
+    ...outcomeFindings(distinct, profile),
     ...timeFindings(table, profile),
     ...relations,
     ...boundFindings(all),

@@ -16,7 +16,7 @@ const cases: Case[] = [
       'bookings.csv': `posted,item,cost\n${['01-31', '02-28', '03-31', '04-30', '05-31'].map((day, i) => `2023-${day},item ${i},${100 + 10 * i}`).join('\n')}\n`,
     },
     expected: [
-      /From 2023-01 \(310\) to 2023-03 \(620\) revenue changes by \+100 %/,
+      /From 2023-01 \(310\) to 2023-03 \(620\) visits changes by \+100 %/,
       /may be incomplete months: 2023-04 ends on 2023-04-06\./,
       /From 2023-01 \(100\) to 2023-05 \(140\)/,
     ],
