@@ -85,6 +85,9 @@ test('a group whose complaints have no known theme is not said to have none', as
   assert.match((await findings('praise', rows))[0]!, /North \(6 answers\): none/);
 });
 
+const topicsOf = async (rows: typeof comments) =>
+  (await profileText(table(rows))).remarks.filter(({ kind }) => /^topic/.test(kind)).map(({ text }) => text);
+
 test('sentences about the writer that stand beside all kinds of answers are no topics', async () => {
   const said = [
     'The lift was out of order.',
@@ -96,7 +99,7 @@ test('sentences about the writer that stand beside all kinds of answers are no t
   ];
   const led = ['We came for a wedding with two children.', 'I was here on business.'];
   const rows = stays(Array.from({ length: 12 }, (_, i) => [3 + (i % 4), `${led[i % 2]} ${said[i % 6]}`] as const));
-  const topics = await findings('topic', rows);
+  const topics = await topicsOf(rows);
   assert.equal(topics.length, 2);
   assert.match(topics[0]!, /^Topic garden in comment: 6 answers, mean score 4\.67; “Shade in the garden\.” \(row 11, score 5\)\.$/);
   assert.match(topics[1]!, /^Topic lift in comment: 6 answers, mean score 4\.33; “A lift that stops\.” \(row 2, score 4\)\.$/);
@@ -111,7 +114,7 @@ test('topics are nouns; words that only occur with a topic are a part of it', as
     [9, 'Our guide was friendly.'],
     [9, 'A friendly guide with much to tell.'],
   ]);
-  const topics = await findings('topic', rows);
+  const topics = await topicsOf(rows);
   assert.deepEqual(
     topics.map((text) => text.slice(0, text.indexOf(' in comment'))),
     ['Topic heating', 'Topic guide / guides'],
@@ -127,7 +130,7 @@ test('words of one meaning in several languages are one topic', async () => {
     [3, 'Der Lärm im Hof.'],
     [7, 'Alles war in Ordnung hier.'],
   ]);
-  const topics = await findings('topic', rows);
+  const topics = await topicsOf(rows);
   assert.match(topics[0]!, /^Topic frühstück \/ breakfast \/ desayuno in comment: 3 answers, mean score 6\.67; “The breakfast was good\.”/);
   assert.match(topics[1]!, /^Topic bruit \/ lärm in comment: 2 answers, mean score 2\.50;/);
 });
@@ -142,4 +145,19 @@ test('a rare comment on harm or a claim is quoted alone, a denied or well rated 
   assert.deepEqual(await findings('serious', rows), [
     'Serious, by its words (harm, danger, crime or a claim), though rare: “My son was injured by a loose step and had to see a nurse.” (row 1, score 1).',
   ]);
+});
+
+test('two words that always stand together are one topic, which answers what is praised or complained about by its mean rating', async () => {
+  const rows = stays([
+    [1, 'Audio guide broken again.'],
+    [2, 'The audio guide battery was empty.'],
+    [2, 'Audio guide in French was missing.'],
+    [9, 'Our workshop was fun.'],
+    [10, 'The workshop is brilliant.'],
+    [5, 'We saw a film about whales.'],
+  ]);
+  const [low] = await findings('topic_low', rows);
+  assert.match(low!, /^Topic audio guide in comment: 3 answers, mean score 1\.67;/);
+  const [high] = await findings('topic_high', rows);
+  assert.match(high!, /^Topic workshop in comment: 2 answers, mean score 9\.50;/);
 });

@@ -191,7 +191,10 @@ function countOfThings(table: TableProfile, word: string, column: ColumnProfile 
       return overall(`Rows with ${by} "${group.value}" (${table.name})`, `${exact(group.rows)} of ${exact(groupedRows(table, each))}`);
   }
   if (column !== undefined && !column.distinct_estimated)
-    return overall(`Different values of ${column.name} (${table.name})`, `${exact(column.distinct)} in ${exact(table.rows)} rows`);
+    return overall(
+      `Different values of ${column.name} (${table.name})`,
+      `${exact(column.distinct)} in ${exact(table.rows)} rows${column.missing === 0 ? '' : `, ${exact(table.rows - column.missing)} of which have one`}`,
+    );
   if (table.name.toLowerCase().includes(wanted) && wanted.length > 2) return rowCount(table);
   return null;
 }

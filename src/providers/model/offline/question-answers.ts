@@ -36,6 +36,7 @@ const doubtful = 'factor_error';
 /** Findings on just what was asked, beside which others would only distract. */
 const decisiveKinds = new Set(['budget_months', 'join_converted', 'asked_ratio']);
 const periodWords = wordSet('month quarter period monat quartal zeitraum mes trimestre periodo mois période');
+const countWords = wordSet('many number count viele anzahl');
 const comparing = wordSet('compare vergleiche vergleichen compara comparez confronta vergelijk');
 /** "Which customers have no orders", "which orders belong to no customer". */
 const missingWords = wordSet('no none without belong belongs kein keine keinen ohne ningún ninguno ninguna sin aucun aucune sans');
@@ -66,6 +67,7 @@ export function questionAnswers(task: string, tables: readonly TableProfile[], j
     ),
   ];
   const files = new Set(tables.map(({ name }) => name.toLowerCase()));
+  const empty = tables.filter(({ rows }) => rows === 0).map(({ name }) => safe(name));
   return questionsIn(task).flatMap((question) => {
     // The "much" of "by how much" asks for a difference, not for a total.
     const words = readTokens(question.replace(/\bby how much\b/gi, ' '))
@@ -77,15 +79,24 @@ export function questionAnswers(task: string, tables: readonly TableProfile[], j
     const isOther = otherSide(question, joins, filled);
     const asked = withItsMeasure(words, candidates, filled).filter(({ text }) => !isOther(text));
     if (asksWorth(words) && !hasValue(asked, filled)) return [{ question, short: noValue, lines: [`${noValue}.`] }];
-    return answer(question, words, asked, filled);
+    return answer(question, words, asked, filled, empty);
   });
 }
 
 /** Empty for an order that no rule reads, such as "compare a.csv with b.csv": the whole report follows it. */
-function answer(question: string, words: readonly string[], candidates: readonly Candidate[], tables: readonly TableProfile[]): Answer[] {
+function answer(
+  question: string,
+  words: readonly string[],
+  candidates: readonly Candidate[],
+  tables: readonly TableProfile[],
+  empty: readonly string[],
+): Answer[] {
   const topics = topicsOf(words);
   const judged = topics.some(({ judges }) => judges === true);
   const mentionedOf = mentionedIn(words);
+  const isOnAnswers = topics.some(({ kinds }) => kinds === commentKinds);
+  // "How many comments were answered" asks for a number, not for what they say.
+  const isCounting = words.some((word) => countWords.has(word));
   const rated = candidates
     .map((candidate, i) => {
       const { columns, values } = mentionedOf(candidate.columns);
@@ -97,6 +108,7 @@ function answer(question: string, words: readonly string[], candidates: readonly
       return { candidate, i, about, named, score: about * topicScore + Math.min(named, 2) * columnScore };
     })
     .filter(({ score, about }) => score >= minScore && (about > 0 || topics.length === 0))
+    .filter(() => !(isOnAnswers && isCounting))
     // What leads within each group answers only a question on both groups.
     .filter(({ candidate, named }) => candidate.kind !== 'leaders' || (named >= 2 && topics.length > 0))
     // The figures of each group come before those of groups within groups.
@@ -118,7 +130,7 @@ function answer(question: string, words: readonly string[], candidates: readonly
   const best = Math.max(0, ...others.map(({ score, candidate }) => (isNested(candidate) ? score - columnScore : score)));
   const own = topics.filter(({ beside }) => beside !== true);
   const isOnQuality = own.length > 0 && own.every(({ kinds }) => kinds === qualityKinds);
-  const isOnComments = own.some(({ kinds }) => kinds === commentKinds);
+  const isOnComments = isOnAnswers && !isCounting;
   const isOnPromoters = words.some((word) => promoterWords.has(word));
   const isOnMissing = isInterrogative(words[0] ?? '') && words.some((word) => missingWords.has(word));
   const isOnPeriod = words.some((word) => monthNumber(word) > 0 || periodWords.has(word));
@@ -149,7 +161,8 @@ function answer(question: string, words: readonly string[], candidates: readonly
   if (chosen.length === 0 && !isInterrogative(words[0] ?? '') && !question.endsWith('?')) return [];
   if (chosen.length === 0) {
     const none = isOnQuality ? nothingOdd : noRule;
-    return [{ question, short: none, lines: [`${none}.`] }];
+    const without = empty.length === 0 ? '' : `. What needs the rows of ${empty.join(' and ')} cannot be said: it has none`;
+    return [{ question, short: `${none}${without}`, lines: [`${none}${without}.`] }];
   }
   const verdict = judged
     ? [`Only with care: ${close.length === 1 ? 'one finding questions' : `${close.length} findings question`} the data.`]

@@ -15,7 +15,9 @@ const qualityOrder =
 export const qualityKinds: ReadonlySet<string> = new Set(qualityOrder);
 
 /** What answers in free text say. */
-export const commentKinds: ReadonlySet<string> = wordSet('topic serious low_rated high_rated quotes complaints praise');
+export const commentKinds: ReadonlySet<string> = wordSet(
+  'topic topic_low topic_high serious low_rated high_rated quotes complaints praise',
+);
 
 /** The place of a kind among those that question the data: 0 is the most severe. */
 export function severityOf(kind: string): number {
@@ -118,9 +120,9 @@ const topics: readonly Topic[] = [
   {
     words:
       /^(?:complain\p{L}{0,4}|critici\p{L}{1,4}|dislike|beschwer\p{L}{0,5}|kritisier\p{L}{0,3}|bemängel\p{L}{0,3}|plaint\p{L}{1,3}|plaignent|quej\p{L}{1,3})$/u,
-    kinds: wordSet('complaints serious'),
+    kinds: wordSet('complaints serious topic_low low_rated'),
   },
-  { words: /^(?:prais\p{L}{1,3}|lob|loben|gelobt)$/u, kinds: wordSet('praise') },
+  { words: /^(?:prais\p{L}{1,3}|lob|loben|gelobt)$/u, kinds: wordSet('praise topic_high high_rated') },
   { words: /^(?:stuck|frozen|unchanged|constant|steht|konstant)$/, kinds: wordSet('stuck constant_column') },
   { words: /^(?:without|real|excluding|true|cleaned|ohne)$/, kinds: wordSet('without_bad weight') },
   {

@@ -18,6 +18,8 @@ const interrogatives = wordSet(
 const openers = wordSet(
   'is are were do does did can should has have tell show list name give find check compare point say state calculate compute rank report ist sind gibt hat haben zeige nenne liste finde prüfe vergleiche berechne',
 );
+/** "Read a.csv and tell me what they praise." */
+const telling = wordSet('tell show give sag sage zeige nenne');
 /** "On which day", "in what month". */
 const skipped = wordSet(
   'on in at for am im an en em à um für auf please and also then so but or could would you kindly just bitte und auch dann now finally me',
@@ -87,7 +89,7 @@ export function questionsIn(task: string): string[] {
       i > from &&
       (beginsPart(tokens, i) || (beginsItem(tokens, i) && (isList || beginsList(tokens, firstWord(tokens, from, i))))) &&
       !isInBrackets(tokens, from, i) &&
-      !(isAnd(tokens[i]!) && i - firstWord(tokens, from, i) < fragmentTokens)
+      !(isAnd(tokens[i]!) && isInterrogative(tokens[i + 1]?.lower ?? '') && i - firstWord(tokens, from, i) < fragmentTokens)
     )
       close(i);
   }
@@ -138,14 +140,16 @@ function isRequest({ lower }: Token): boolean {
   return interrogatives.has(lower) || openers.has(lower);
 }
 
-/** A comma or a colon, and "and" with an interrogative, divide a sentence: "how much, and which month". */
+/** A comma or a colon, and "and" with an interrogative or with "tell me", divide a sentence: "how much, and which month". */
 function beginsPart(tokens: readonly Token[], i: number): boolean {
   const { lower, kind } = tokens[i]!;
   if (kind === 'mark' && (lower === ',' || lower === ':')) {
     const next = tokens[firstWord(tokens, i, Math.min(tokens.length, i + 4))];
     return next !== undefined && isRequest(next);
   }
-  return isAnd(tokens[i]!) && interrogatives.has(tokens[i + 1]?.lower ?? '');
+  if (!isAnd(tokens[i]!)) return false;
+  const [next, second] = [tokens[i + 1]?.lower ?? '', tokens[i + 2]?.lower ?? ''];
+  return interrogatives.has(next) || (telling.has(next) && (second === 'me' || second === 'us' || second === 'mir' || second === 'uns'));
 }
 
 function isAnd({ lower }: Token): boolean {

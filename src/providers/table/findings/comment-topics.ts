@@ -10,6 +10,7 @@ import { withoutStockSentences } from './stock-sentences.ts';
 
 const topicsShown = 8;
 const quotesShown = 3;
+const fewestRatings = 2;
 /** A topic whose answers nearly all belong to a larger topic is a part of this. */
 const partOf = 0.8;
 /** A topic of so many answers is the thing that all of them are about, and has no parts. */
@@ -30,7 +31,7 @@ export function topicFindings(table: ColumnsInMemory, plan: ColumnPlan, rows: re
   const rated = rating === undefined ? null : { plan: rating, numbers: table.numbers(rating) };
   const quoted = new Set<number>();
   return [
-    ...topics.map((topic) => ({ kind: 'topic', text: topicLine(table, plan, topic, rated, quoted) })),
+    ...topics.map((topic) => ({ kind: kindOf(topic, rated), text: topicLine(table, plan, topic, rated, quoted) })),
     ...extremeFindings(table, plan, rows, topics, rated, serious),
   ];
 }
@@ -74,6 +75,21 @@ function topicsOf(rows: readonly number[], bags: readonly Bag[], isNoun: (term: 
   return topics;
 }
 
+/** Whether the answers with the topic are rated low or high on average. Mild complaints stand beside high ratings, so the bound of high ones is strict. */
+function kindOf({ rows }: Topic, rated: Rated | null): string {
+  const bounds = rated === null ? null : ratingBounds(rated.plan);
+  const mean = rated === null ? null : meanOf(rows, rated);
+  if (bounds === null || mean === null) return 'topic';
+  const middle = (bounds.low + bounds.high) / 2;
+  return mean < (bounds.low + middle) / 2 ? 'topic_low' : mean >= bounds.high ? 'topic_high' : 'topic';
+}
+
+/** Null for fewer than two ratings. */
+function meanOf(rows: ReadonlySet<number>, { numbers }: Rated): number | null {
+  const given = [...rows].flatMap((at) => (Number.isNaN(numbers[at]!) ? [] : [numbers[at]!]));
+  return given.length < fewestRatings ? null : given.reduce((sum, value) => sum + value, 0) / given.length;
+}
+
 function within(part: ReadonlySet<number>, whole: ReadonlySet<number>): number {
   let count = 0;
   for (const row of part) if (whole.has(row)) count++;
@@ -81,18 +97,17 @@ function within(part: ReadonlySet<number>, whole: ReadonlySet<number>): number {
 }
 
 function topicLine(table: ColumnsInMemory, plan: ColumnPlan, { name, rows }: Topic, rated: Rated | null, quoted: Set<number>): string {
-  const given = rated === null ? [] : [...rows].filter((at) => !Number.isNaN(rated.numbers[at]!));
-  const mean = given.reduce((sum, at) => sum + rated!.numbers[at]!, 0) / given.length;
+  const given = rated === null ? 0 : [...rows].filter((at) => !Number.isNaN(rated.numbers[at]!)).length;
+  const mean = rated === null ? null : meanOf(rows, rated);
   const distance = (at: number) => {
     const value = rated?.numbers[at] ?? Number.NaN;
-    return given.length === 0 ? 0 : Number.isNaN(value) ? Number.POSITIVE_INFINITY : Math.abs(value - mean);
+    return mean === null ? 0 : Number.isNaN(value) ? Number.POSITIVE_INFINITY : Math.abs(value - mean);
   };
   // The rating of the quoted answer is near the mean, so that the quote stands for the topic.
   const [at] = [...rows].toSorted((a, b) => Number(quoted.has(a)) - Number(quoted.has(b)) || distance(a) - distance(b) || a - b);
   quoted.add(at!);
   const words = name.split(' / ');
-  const means =
-    given.length < 2 ? '' : `, mean ${rated!.plan.name} ${round(mean)}${given.length < rows.size ? ` of ${exact(given.length)}` : ''}`;
+  const means = mean === null ? '' : `, mean ${rated!.plan.name} ${round(mean)}${given < rows.size ? ` of ${exact(given)}` : ''}`;
   return `Topic ${name} in ${plan.name}: ${countOf(rows.size, 'answer')}${means}; ${quote(table, plan, at!, rated?.plan, (text) => sentenceWith(text, words))}.`;
 }
 

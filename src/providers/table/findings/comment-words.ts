@@ -4,7 +4,7 @@ import { isOpinion } from './comment-themes.ts';
 
 const maxTextChars = 500;
 const stopWords = wordSet(
-  'a about after again all also always am an and any are as at back be because been before being but by came can come comes could did do does doing done down far for from get gets go got had has have having he her here him his how i if in ' +
+  'a about after again all also always every each am an and any are as at back be because been before being but by came can come comes could did do does doing done down far for from get gets go got had has have having he her here him his how i if in ' +
     'into is it its just like look looks made make many me more most much my never no nor not now of off on once one only or other our out over own please quite really same she should so some still such than thank thanks that the their them ' +
     'then there these they thing things this those through to too up us use used very was way we well were what when where which while who why will with would you your would im ive dont didnt cant wont isnt wasnt it’s ' +
     'time times day days week weeks weekend month months year years hour hours minute minutes morning evening lot bit rest part couple everything something anything nothing everyone everybody someone nobody ' +
@@ -33,7 +33,7 @@ const otherLeads = wordSet(
 );
 /** After the first word of a sentence: it is the subject. */
 const afterSubject = wordSet(
-  'was is were are has had in at on of from for took ended took came ist war sind waren est était sont es era fue está fueron è sono erano kam',
+  'was is are were has had ended came ist war sind waren est était sont es era fue está fueron è sono erano kam',
 );
 const sentenceEnd = /[.!?;:]\s{1,4}/;
 /** Words of one meaning in several languages are one topic. */
@@ -72,8 +72,12 @@ export type Words = { bags: Bag[]; isNoun: (term: string) => boolean };
 export function wordsOf(answers: readonly string[]): Words {
   const evidence = new Map<string, number>();
   const bags = answers.map((answer) => readWords(answer, evidence));
-  // A pair is a noun where its last word is one.
-  return { bags, isNoun: (term) => (evidence.get(term.split(' ').at(-1)!) ?? 0) > 0 && !term.split(' ').some(isOpinion) };
+  const isNoun = (term: string) => {
+    const words = term.split(' ');
+    // A pair such as "audio guide" has the evidence of its first word.
+    return words.some((word) => (evidence.get(word) ?? 0) > 0) && !words.some(isOpinion);
+  };
+  return { bags, isNoun };
 }
 
 function readWords(text: string, evidence: Map<string, number>): Bag {

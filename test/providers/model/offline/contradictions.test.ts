@@ -84,7 +84,10 @@ test('an answer that nothing is wrong names what could be checked, and says so w
   const report = async (text: string) =>
     (await runAgent('Do the figures in note.txt add up?', { files: { 'note.txt': text } })).workspace.text('summary.md');
   const right = financed('').replace('€2.6 million', '€2.5 million');
-  assert.match(await report(right), /Nothing wrong was found by the rules\. Checked: totals \(1\)\. The rules check/);
+  assert.match(
+    await report(right),
+    /Nothing wrong was found by the rules\. Checked: totals \(1\)\. The 4 amounts of line 3 .* add up to the stated cost of €2\.5 million\. The rules check/,
+  );
   const share = 'The club has 36 lockers. Of them 9 of 36 lockers (25 %) are free. It met on Monday, 3 March 2025.\n';
   assert.match(
     await report(share),

@@ -28,3 +28,25 @@ test('a file with a header only is not compared with another one, whose columns 
   });
   assert.match(report, /It cannot be compared with last\.csv, because it has no rows\. Their columns differ: only in this file: club\./);
 });
+
+test('a question that only an empty file could answer is not answered from another file', async () => {
+  const rows = Array.from(
+    { length: 12 },
+    (_, i) => `V${i},${1 + (i % 5)},"The guide of group ${i} was ${i % 2 === 0 ? 'late' : 'friendly'}."`,
+  );
+  const { workspace } = await runAgent(
+    'Read comments.csv and tell me what visitors say. The replies are in replies.csv; how many comments were answered?',
+    {
+      files: { 'comments.csv': `id,rating,comment\n${rows.join('\n')}\n`, 'replies.csv': '' },
+    },
+  );
+  const report = workspace.text('report.md');
+  assert.match(
+    report,
+    /\*\*Tell me what visitors say\.\*\*\n\n- comments\.csv: Topic group in comment: 12 answers.*\n- comments\.csv: Topic guide in comment: 12 answers/,
+  );
+  assert.match(
+    report,
+    /How many comments were answered\?\*\*\n\nNo rule .*\. What needs the rows of replies\.csv cannot be said: it has none\.\n/,
+  );
+});

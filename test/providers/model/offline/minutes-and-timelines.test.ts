@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { summarise } from '../../../../src/providers/model/offline/summary.ts';
 import { findDates, findDeadline } from '../../../../src/providers/model/offline/text/dates.ts';
 import { readFacts } from '../../../../src/providers/model/offline/text/facts.ts';
+import { numberOfWord } from '../../../../src/providers/model/offline/text/number-words.ts';
 import { actionOf, statementOf } from '../../../../src/providers/model/offline/text/statements.ts';
 import { runAgent } from './agent-loop.ts';
 
@@ -232,4 +233,60 @@ test('a person who will decide on a day has a task', () => {
     actions.map(({ who, iso }) => [who, iso]),
     [['Paul', '2025-05-12']],
   );
+});
+
+const garden = `Minutes of the garden committee
+Date: Thursday, 18 September 2025
+Present: Marta Klein (chair), Jonas Reuter, Hanna Berg
+
+1. Fees
+Nine members still owe the fee, 1,260 euros in all. Jonas sends them a reminder by 30 September.
+
+2. Plots
+Hanna will measure the plot and bring a drawing to the next meeting.
+
+3. Working day
+Hanna orders the skip (price still unknown). Ruben asked for a shredder for about 900 euros. The matter was put off until November. The insurance of the hut ends on 31 December; nobody has taken this on yet. The council votes on a grant on 22 May.
+
+Next meeting: Thursday, 16 October 2025, 19:00. The meeting closed at 21:10.
+`;
+
+test('a task in the present tense is an action, one with a pronoun is quoted with its noun, and the next meeting is a deadline', () => {
+  const { actions } = readFacts(garden);
+  assert.deepEqual(
+    actions.map(({ who, what, iso }) => [who, what, iso]),
+    [
+      ['Jonas', 'Nine members still owe the fee, 1,260 euros in all. Jonas sends them a reminder by 30 September.', '2025-09-30'],
+      ['Hanna', 'Hanna will measure the plot and bring a drawing to the next meeting.', '2025-10-16'],
+      ['Hanna', 'Hanna orders the skip (price still unknown).', null],
+    ],
+  );
+});
+
+test('what is unknown, taken on by nobody or put to a later vote is open; a matter that was put off is quoted with its noun', () => {
+  const { undecided, questions, fields } = readFacts(garden);
+  assert.deepEqual(
+    undecided.map(({ text }) => text),
+    ['Ruben asked for a shredder for about 900 euros. The matter was put off until November.'],
+  );
+  assert.deepEqual(
+    questions.map(({ text }) => text),
+    [
+      'Hanna orders the skip (price still unknown).',
+      'The insurance of the hut ends on 31 December; nobody has taken this on yet.',
+      'The council votes on a grant on 22 May.',
+    ],
+  );
+  assert.equal(fields.find(({ key }) => key === 'Next meeting')?.text, 'Thursday, 16 October 2025, 19:00.');
+});
+
+test('numbers in words are figures, and are read as the same numbers by every rule', () => {
+  const { figures } = readFacts(
+    'Twenty-two children are registered, there is room for thirty. Eleven of its nineteen windows are cracked.\n',
+  );
+  assert.deepEqual(
+    figures.map(({ written }) => written),
+    ['Twenty-two children', 'thirty', 'Eleven', 'nineteen windows'],
+  );
+  assert.deepEqual(['zweiundzwanzig', 'Sixty-four', 'twelve', '17', 'many'].map(numberOfWord), [22, 64, 12, 17, null]);
 });

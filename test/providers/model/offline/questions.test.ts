@@ -203,7 +203,10 @@ test('complaints and praise of free-text answers each answer their own question'
     report,
     /complain about most\*\*\n\n- Complaints and wishes in comment by theme, .*: waiting and queues 3, prices 3\. By site: .*\n\n/,
   );
-  assert.match(report, /they praise\?\*\*\n\n- Praise in comment by theme, .*: staff and service 3, taste of the food 3\. By site: .*\n\n/);
+  assert.match(
+    report,
+    /they praise\?\*\*\n\n- Topic soup in comment: 3 answers, mean score 8; “Tasty soup every day\.” .*\n- 3 answers in comment with score 8 or more mention soup \(3\)\.\n- Praise in comment by theme, .*: staff and service 3, taste of the food 3\. By site: .*\n\n/,
+  );
 });
 
 test('a list of wishes or of things to give is one request each, and an apposition is none', () => {

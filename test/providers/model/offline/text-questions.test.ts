@@ -154,3 +154,37 @@ test('a question that no rule answers is answered with the nearest lines, beside
     /When was the technician on site\?\*\*\n\nNo rule .*\n\n.*\n.*\n\| 08:20 The technician, Omar Haddad, arrived on site\. \|/,
   );
 });
+
+const bog = `Peat bog comes back to life
+
+By Ann Berg, 14 March 2025
+
+After six years of work, the largest bog of the county was declared restored on Tuesday. The trust has closed 38 kilometres of drainage ditches.
+
+"In 2019 you could walk across it in slippers," said Fiona Tait, who leads the project. "Today you need boots."
+
+The work cost 6.4 million pounds. The national fund paid 4.1 million, the county 1.5 million, and 0.8 million came from donations. Douglas Mair, who farms there, says that 17 hectares have become too wet.
+
+The ditches, 36 kilometres in all, were closed with dams.
+`;
+
+test('who says what is answered with quotes to their end and with what is reported', async () => {
+  const told = await report('Who says what in text.md, and what happened?', bog);
+  assert.match(
+    told,
+    /\| "In 2019 you could walk across it in slippers," said Fiona Tait, who leads the project\. "Today you need boots\." \| 7 \|/,
+  );
+  assert.match(told, /\| Douglas Mair, who farms there, says that 17 hectares have become too wet\. \| 9 \|/);
+  assert.match(told, /What happened\*\*\n\nThe text begins with:\n\n.*\n.*\n\| After six years of work/);
+});
+
+test('sources in millions are added up, a right sum is told, and two measures of one thing are compared', async () => {
+  const told = await report('Do the figures in text.md fit together?', bog);
+  assert.match(told, /\(4\.1 million, 1\.5 million, 0\.8 million\) add up to the stated cost of 6\.4 million pounds\./);
+  assert.match(told, /says 38 kilometres \(.*line 5\) and 36 kilometres \(.*line 11\) of the same thing/);
+  const other = await report(
+    'Do the figures in text.md fit together?',
+    bog.replace('The ditches, 36 kilometres in all', 'The other ditches, 36 kilometres in all'),
+  );
+  assert.doesNotMatch(other, /same thing/);
+});

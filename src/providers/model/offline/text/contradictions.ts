@@ -1,15 +1,17 @@
 /** Statements of one text that do not fit together, by rules that reckon with its figures and dates. Each names the lines it rests on. */
 import { exact } from '../figure.ts';
-import { financings, wrongFinancings } from './checks/sources.ts';
+import { differingMeasures } from './checks/same-thing.ts';
+import { financings, rightFinancings, wrongFinancings } from './checks/sources.ts';
 import { statedResults, wrongResults } from './checks/stated-results.ts';
-import { listedTotals, wrongTotals } from './checks/totals.ts';
+import { listedTotals, rightTotals, wrongTotals } from './checks/totals.ts';
 import { votesAgainstPresent, votesCompared } from './checks/votes.ts';
 import type { DateFact, Quote, TextFacts } from './facts.ts';
 import type { Passage } from './passages.ts';
 
 /** What the rules check. */
 export const checkedByRules =
-  'weekdays of dates, listed amounts against their total, sources of money against the cost, stated changes, products and shares, votes against those present, plans within a closed period, and tasks of absent persons';
+  'weekdays of dates, listed amounts against their total, sources of money against the cost, measures of one thing, stated changes, products and shares, votes against those present, plans within a closed period, and tasks of absent persons';
+const maxRight = 6;
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const closed =
   /(?<![\p{L}])(?:\p{L}{0,20}freeze|closed|closure|shutdown|shut down|on leave|on holiday|vacation|blackout|geschlossen|Betriebsferien|\p{L}{0,20}sperre)(?![\p{L}])/iu;
@@ -22,6 +24,7 @@ export function contradictionsIn(facts: TextFacts, passages: readonly Passage[])
     ...wrongTotals(passages),
     ...wrongFinancings(passages),
     ...wrongResults(passages),
+    ...differingMeasures(passages),
     ...votesAgainstPresent(passages, facts.present),
     ...plansInClosedPeriods(facts.dates),
     ...tasksOfAbsent(facts),
@@ -48,7 +51,8 @@ export function checkedIn(facts: TextFacts, passages: readonly Passage[]): strin
   ];
   const checked = kinds.flatMap(([name, count]) => (count === 0 ? [] : [`${name} (${exact(count)})`]));
   const all = checked.length === 0 ? 'Nothing in the text could be checked' : `Checked: ${checked.join(', ')}`;
-  return totals === 0 && checked.length > 0 ? `${all}. No total could be checked` : all;
+  const right = [...rightTotals(passages), ...rightFinancings(passages)].slice(0, maxRight);
+  return [totals === 0 && checked.length > 0 ? `${all}. No total could be checked` : all, ...right].join('. ');
 }
 
 function wrongWeekdays({ dates }: TextFacts): Quote[] {

@@ -1,5 +1,7 @@
 /** Dates in usual notation. ISO is given only if day, month and year are certain. */
 
+import { numberWord } from './number-words.ts';
+
 export type FoundDate = {
   /** As written. */
   written: string;
@@ -183,8 +185,12 @@ const relative = new RegExp(
   'u',
 );
 const dueLead =
-  /(?<![\p{L}])(?:by|before|until|till|due(?: on| by| date)?|no later than|not later than|deadline|on|latest|bis(?: zum| zur| spätestens)?|spätestens(?: am| bis)?|vor|frist|am|fällig(?: am)?|in|within|innerhalb von|binnen|at|for|:)[ :]{1,2}(?:the |den |dem |der )?/giu;
+  /(?<![\p{L}])(?:by|before|until|till|due(?: on| by| date)?|no later than|not later than|deadline|on|to(?= the next (?:meeting|session))|latest|bis(?: zum| zur| spätestens)?|spätestens(?: am| bis)?|vor|frist|am|fällig(?: am)?|in|within|innerhalb von|binnen|at|for|:)[ :]{1,2}(?:the |den |dem |der )?/giu;
 
+const countedTime = new RegExp(
+  `^(?:\\d{1,3}|an?|${numberWord}) (?:working |business )?(?:days?|weeks?|hours?|months?|Tagen?|Wochen?)(?![\\p{L}])`,
+  'u',
+);
 const subordinate =
   /(?<![\p{L}])(?:(?:whether|because|in case|if(?! (?:possible|you can))|ob|weil|(?:falls|wenn)(?! möglich))(?![\p{L}])(?:[^,;.]|(?<=\d)\.){0,300}|(?:which|that (?:ends?|expires?|runs?|starts?|begins?|lasts?|is valid))(?![\p{L}])(?:[^,;.]|(?<=\d)\.){0,300}?(?= by |[,;.]|$))/giu;
 
@@ -205,10 +211,7 @@ export function findDeadline(written: string): { written: string; date: FoundDat
     const rest = text.slice(from, from + 60);
     const word = date === undefined ? relative.exec(rest) : null;
     const isNear = word !== null && word.index === 0;
-    const within =
-      /^(?:\d{1,3}|two|three|four|six|zwei|drei|vier|sechs|einer|einem|a|one) (?:working |business )?(?:days?|weeks?|hours?|months?|Tagen?|Wochen?)(?![\p{L}])/u.exec(
-        /^(?:within|in|innerhalb von|binnen) /i.test(match[0]) ? rest : '',
-      );
+    const within = countedTime.exec(/^(?:within|in|innerhalb von|binnen) /i.test(match[0]) ? rest : '');
     const hit =
       date !== undefined
         ? { written: date.written, date }

@@ -11,7 +11,7 @@ import { add, addOnce, maxEach } from './fact-list.ts';
 import { figuresIn } from './figures-in-text.ts';
 import { type LogFacts, readLog } from './log-facts.ts';
 import { announces, type Message, readMessages, senderName, writerOf } from './messages.ts';
-import { type Passage, passagesOf, withSubject } from './passages.ts';
+import { doesSomethingToIt, type Passage, passagesOf, withSubject } from './passages.ts';
 import { namesAndQuotes, people, presentIn } from './people-facts.ts';
 import { Durations } from './questions/durations.ts';
 import {
@@ -24,6 +24,7 @@ import {
   listedAction,
   namedAction,
   presentAction,
+  presentTask,
   statementOf,
   unownedAction,
 } from './statements.ts';
@@ -88,7 +89,7 @@ export function readFacts(text: string): TextFacts {
     commands: [],
     speakers: speakersOf(units),
     fields: units
-      .flatMap(({ kind: unit, key, text: value, line }) => (unit === 'field' ? [{ key, text: value, line }] : []))
+      .flatMap(({ kind: unit, key, text, line }) => (unit === 'field' ? [{ key, text: fieldValue(key, text), line }] : []))
       .slice(0, maxEach),
     messages: kind === 'e-mail' ? readMessages(units) : [],
     decisions: [],
@@ -114,6 +115,11 @@ export function readFacts(text: string): TextFacts {
   return facts;
 }
 
+/** "Next meeting: 8 April, clubhouse. The meeting closed at 21:10.": only the first sentence is on the next meeting. */
+function fieldValue(key: string, text: string): string {
+  return /^(?:next|nächste[rs]?) /i.test(key) ? (sentencesOf(text.slice(0, 2000))[0] ?? text) : text;
+}
+
 /** What needs several sentences: contradictions, and statements whose subject stands in the sentence before. */
 function relate(facts: TextFacts, passages: readonly Passage[]): void {
   const placed = new Map(passages.map((passage) => [`${passage.line} ${passage.text}`, passage]));
@@ -123,6 +129,9 @@ function relate(facts: TextFacts, passages: readonly Passage[]): void {
   };
   facts.decisions = facts.decisions.map(complete);
   facts.undecided = facts.undecided.map(complete);
+  facts.actions = facts.actions.map((action) =>
+    doesSomethingToIt(action.what) ? { ...action, what: complete({ text: action.what, line: action.line }).text } : action,
+  );
   const questions = facts.questions.map((quote) => (/^No(?:body| one)? /.test(quote.text) ? complete(quote) : quote));
   facts.questions = questions.filter(({ text }) => !questions.some((other) => other.text !== text && other.text.startsWith(`${text} `)));
   const year = facts.date?.iso?.slice(0, 4) ?? null;
@@ -237,7 +246,7 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
       clauseAction(sentence, line, knownNames(facts)) ??
       (facts.kind === 'minutes' || facts.kind === 'timeline' ? dueAction(sentence, line, knownNames(facts)) : null) ??
       (facts.kind === 'minutes' || facts.kind === 'timeline' || facts.kind === 'incident'
-        ? (namedAction(sentence, line) ?? unownedAction(sentence, line))
+        ? (namedAction(sentence, line) ?? presentTask(sentence, line, knownNames(facts)) ?? unownedAction(sentence, line))
         : null);
     if (found !== null) add(facts.actions, { ...found, done: unit.checked, iso: null, note: '' });
   }

@@ -1,5 +1,6 @@
 /** Amounts, shares and counted things of a text. */
 import { findDates } from './dates.ts';
+import { countingWord } from './number-words.ts';
 
 const unit =
   '(?:%|percent|per cent|Prozent|million|billion|thousand|Millionen|Milliarden|Mio\\.?|Mrd\\.?|bn|hours?|days?|weeks?|months?|years?|minutes?|seconds?|Stunden|Tagen?|Wochen|Monaten?|Jahren?|Minuten|km|kilomet(?:er|re)s?|met(?:er|re)s?|miles|kg|tonnes?|tons|litres?|hectares?|GB|MB|TB|ms|kWh|MW|people|users|customers|residents|visitors|employees|staff|votes|jobs|homes|seats|members|participants|points?|tickets|orders|units|pieces|copies|pages|steps|euros?|dollars?|pounds?|Euro|USD|EUR|GBP|CHF|€|\\$|£)';
@@ -8,13 +9,22 @@ const figurePattern = new RegExp(
   'gu',
 );
 
+const maxReadChars = 4000;
+/** "Twenty-two children", "eleven of its nineteen windows". */
+const inWords = new RegExp(
+  `(?<![\\p{L}\\p{N}-])(?:${countingWord})(?: (?!and |or |of |in |on |at |to |for |by |und |von |im )\\p{L}{3,20}(?![\\p{L}])|(?![\\p{L}\\p{N}-]))`,
+  'giu',
+);
+
 /** In the order of the text, as written; without dates, times, versions and list numbers. Reads the first 4,000 characters. */
 export function figuresIn(text: string): string[] {
-  return figuresWithPlaces(text).map(({ written }) => written);
+  const words = [...text.slice(0, maxReadChars).matchAll(inWords)].map(({ 0: written, index }) => ({ written, index }));
+  return [...figuresWithPlaces(text), ...words].toSorted((a, b) => a.index - b.index).map(({ written }) => written);
 }
 
+/** Those in digits. */
 export function figuresWithPlaces(text: string): { written: string; index: number }[] {
-  const read = text.slice(0, 4000);
+  const read = text.slice(0, maxReadChars);
   const dates = findDates(read);
   return [...read.matchAll(figurePattern)].flatMap(({ 0: match, index }) => {
     const written = match.trim();

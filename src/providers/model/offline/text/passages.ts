@@ -43,10 +43,18 @@ export function passagesOf(units: readonly Unit[]): Passage[] {
 }
 
 const pronoun =
-  /^(?:It(?! (?:was|is|has been) (?:unanimously )?(?:agreed|decided|resolved))|This|That|These|They|Those|He|She|There|Both|Nobody knows|No (?:name|volunteer|successor|candidate|sponsor|date|solution|contract|answer) (?:was|were|has been|is|could be)|Das|Dies|Es|Er|Sie|Diese[rs]?|Dadurch|Damit|Budget|Cost|Kosten|(?:No (?:decision|agreement|conclusion)|Not decided|Postponed|Deferred|Keine Entscheidung|Vertagt)(?=[.;,:]))(?![\p{L}])/u;
+  /^(?:The (?:matter|point|issue|question|proposal|request|item|topic|offer)(?= (?:was|is|were|has|will) )|It(?! (?:was|is|has been) (?:unanimously )?(?:agreed|decided|resolved))|This|That|These|They|Those|He|She|There|Both|Nobody knows|No (?:name|volunteer|successor|candidate|sponsor|date|solution|contract|answer) (?:was|were|has been|is|could be)|Das|Dies|Es|Er|Sie|Diese[rs]?|Dadurch|Damit|Budget|Cost|Kosten|(?:No (?:decision|agreement|conclusion)|Not decided|Postponed|Deferred|Keine Entscheidung|Vertagt)(?=[.;,:]))(?![\p{L}])/u;
 
 const noDecision = /^No (?:decision|agreement|conclusion) (?:was|is|has been) (?:taken|made|reached)(?![\p{L}])/u;
+/** "Jonas sends them a reminder." */
+const doesToIt =
+  /^\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})? (?:will |must |shall |has to |is to |wird )?\p{Ll}{2,20} (?:them|it|this|these|him|her|sie|ihn|ihnen|das)(?![\p{L}])/u;
 const movedIt = /(?<![\p{L}])(?:moved|changed|shifted|postponed) (?:it|them) /u;
+
+/** Whether a task is understood only with the sentence before. */
+export function doesSomethingToIt(sentence: string): boolean {
+  return doesToIt.test(sentence);
+}
 
 /**
  * The passage; with the one before it if it begins with a word that refers to that one, such as "It", or says that "it" was moved; with
@@ -54,7 +62,7 @@ const movedIt = /(?<![\p{L}])(?:moved|changed|shifted|postponed) (?:it|them) /u;
  */
 export function withSubject(passage: Passage): { text: string; line: number } {
   const isOpen = noDecision.test(passage.text);
-  if (!isOpen && !pronoun.test(passage.text) && !movedIt.test(passage.text)) return { text: passage.text, line: passage.line };
+  if (!isOpen && ![pronoun, movedIt, doesToIt].some((form) => form.test(passage.text))) return { text: passage.text, line: passage.line };
   let { text, line } = passage;
   let from = passage;
   for (let i = 0; i < (isOpen ? 2 : 1); i++) {

@@ -72,9 +72,16 @@ export function namesAndQuotes(facts: TextFacts, units: readonly Unit[], text: s
   const english = isEnglish(text);
   const german = !english && isGerman(text);
   const people = new Set([...facts.people, ...facts.absent].flatMap(({ text: name }) => [name, ...name.split(' ')]));
+  let before: TextFacts['spoken'][number] | null = null;
   for (const { kind, text: words, line } of units) {
     if (kind !== 'sentence' && kind !== 'item') continue;
-    if (saying.test(words.slice(0, 2000)) && /["“„«]/.test(words)) add(facts.spoken, { text: words, line });
+    if (/["“„«]/.test(words)) {
+      const last = facts.spoken.at(-1);
+      if (saying.test(words.slice(0, 2000))) add(facts.spoken, { text: words, line });
+      // "'You could cross it,' said Fiona Tait. 'Today you need boots.'": the same speaker goes on.
+      else if (last !== undefined && last === before && /^["“„«]/.test(words)) last.text += ` ${words}`;
+    }
+    before = facts.spoken.at(-1)?.text.endsWith(words) === true ? facts.spoken.at(-1)! : null;
     if (!english && !german) continue;
     for (const name of english ? findOtherNames(words) : findGermanNames(words)) {
       if (people.has(name) || name.split(' ').every((word) => people.has(word)) || facts.otherNames.some((known) => known.text === name))

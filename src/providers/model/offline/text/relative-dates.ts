@@ -1,5 +1,6 @@
 /** Dates relative to the day of a text: "Friday", "next Tuesday", "tomorrow", "end of the month", "in two weeks". English and German. */
 import { monthOfName } from '../../../table/date-format.ts';
+import { numberOfWord } from './number-words.ts';
 
 export type RelativeDate = {
   /** Null where two days are possible; the note names both. */
@@ -8,6 +9,7 @@ export type RelativeDate = {
 };
 
 const dayMs = 86_400_000;
+const maxCounted = 999;
 const weekdays: readonly RegExp[] = [
   /^(?:sunday|sun|sonntag)$/i,
   /^(?:monday|mon|montag)$/i,
@@ -17,19 +19,6 @@ const weekdays: readonly RegExp[] = [
   /^(?:friday|fri|freitag)$/i,
   /^(?:saturday|sat|samstag|sonnabend)$/i,
 ];
-const numbers: readonly (readonly string[])[] = [
-  ['one', 'a', 'an', 'einem', 'einer', 'ein', 'eine'],
-  ['two', 'zwei'],
-  ['three', 'drei'],
-  ['four', 'vier'],
-  ['five', 'fünf'],
-  ['six', 'sechs'],
-  ['seven', 'sieben'],
-  ['eight', 'acht'],
-  ['nine', 'neun'],
-  ['ten', 'zehn'],
-];
-
 /**
  * The date that `written` means in a text of the day `base` (ISO). Null if it is not a relative date, or too vague.
  *
@@ -82,9 +71,8 @@ function namedWeekday(lead: string, day: number, start: number, from: string, on
 function counted(words: readonly string[], start: number, on: (ms: number) => RelativeDate): RelativeDate | null {
   const [lead = '', count = '', unit = ''] = words;
   if (!/^(?:in|within|innerhalb|binnen)$/.test(lead) || words.length > 3) return null;
-  const spelled = numbers.findIndex((names) => names.includes(count)) + 1;
-  const many = /^\d{1,3}$/.test(count) ? Number(count) : spelled;
-  if (many === 0) return null;
+  const many = numberOfWord(count) ?? 0;
+  if (many === 0 || many > maxCounted) return null;
   if (/^(?:days?|tage?n?)$/.test(unit)) return on(start + many * dayMs);
   if (/^(?:weeks?|wochen?)$/.test(unit)) return on(start + many * 7 * dayMs);
   return null;

@@ -34,11 +34,11 @@ const unclear =
   /(?<![\p{L}])(?:unclear|unresolved|not clear|to be clarified|(?:not|un)known (?:who|how|whether|when|what)|nobody knows|remains open|left open|still open|(?:^|, )[Oo]ffen (?:ist|bleibt|sind)|(?:ist|bleibt|sind) (?:noch )?offen,|ungeklärt|noch offen|unklar|zu klären)(?![\p{L}])/iu;
 /** What is missing, or will be decided on a later day. */
 const pending =
-  /(?<![\p{L}])(?:(?:is|are) still (?:needed|missing|wanted)|no (?:new )?(?:name|volunteer|successor|candidate|sponsor|date|solution|contract|answer) (?:was|were|has been|have been|is|could be) (?:yet )?(?:found|named|given|signed|set|reached)|will (?:decide|vote)(?: [^.;,:]{1,60})? (?:on|in) (?:\d{1,4}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)|wird noch gesucht|werden noch gesucht|fehlt noch|fehlen noch)(?![\p{L}\p{N}])/iu;
+  /(?<![\p{L}])(?:(?:is|are) still (?:needed|missing|wanted)|no (?:new )?(?:name|volunteer|successor|candidate|sponsor|date|solution|contract|answer) (?:was|were|has been|have been|is|could be) (?:yet )?(?:found|named|given|signed|set|reached)|(?:nobody|no one) has (?:yet )?(?:taken (?:this|that|it|them) on|volunteered|offered)|still (?:has|have) to be (?:found|raised|decided|agreed|clarified|set|paid)|still unknown|(?:will decide|will vote|votes)(?: [^.;,:]{1,60})? (?:on|in) (?:\d{1,4}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)|wird noch gesucht|werden noch gesucht|fehlt noch|fehlen noch)(?![\p{L}\p{N}])/iu;
 const objected =
   /(?<![\p{L}])(?:disagreed|disagrees|objected|objects|dissented|abstained|opposed|voted against|against the votes? of|widersprach|widersprachen|enthielt sich|enthielten sich|stimmte dagegen|stimmten dagegen)(?![\p{L}])/iu;
 const supposed =
-  /(?<![\p{L}])(?:if|unless|once|whether|would|might|may|could|propos\p{L}{0,4}|suggest\p{L}{0,4}|recommend\p{L}{0,6}|wenn|falls|ob|könnte|vorgeschlagen|schlägt vor|schlug vor)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:if|unless|once|whether|would|might|(?<!(?:\d|in|of|by|until|since|last|next|early|late) )may(?! \d)|could|propos\p{L}{0,4}|suggest\p{L}{0,4}|recommend\p{L}{0,6}|wenn|falls|ob|könnte|vorgeschlagen|schlägt vor|schlug vor)(?![\p{L}])/iu;
 const prefixes: readonly (readonly [RegExp, 'decision' | 'action' | 'question' | 'risk'])[] = [
   [
     /^(?:decision|decided|decisions|resolved|resolution|agreed|motion|beschluss|entscheidung|entschieden)(?: ?#?\d{1,3})?(?: ?[:–-] ?)/iu,
@@ -217,12 +217,21 @@ const conditional = /^(?:if|unless|when|once|falls|wenn|sobald)(?![\p{L}])/iu;
 const willDo =
   /^(?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?) (?:will|wird) (?:ask|inform|send|get|talk|call|check|write|order|book|prepare|organi[sz]e|contact|find|buy|sign|draft|arrange|invite|collect|obtain|compare|speak|clarify|update|report|bring|draw|hire|install|repair|clean|paint|measure|translate|print|present|propose|revise|review|submit|apply)(?![\p{L}])/u;
 
+const doesTask =
+  /^ (?:orders|books|sends|prepares|organi[sz]es|contacts|buys|signs|drafts|arranges|invites|collects|obtains|brings|hires|installs|repairs|cleans|paints|measures|translates|prints|submits|clarifies|takes over|looks after|bestellt|besorgt|schickt|organisiert|bucht|kauft|misst|holt) (?!that |dass )/u;
+
 /** "Ingo will ask three roofers by 15 December": a name that is known from nowhere else, what only a person does, and a deadline. */
 export function namedAction(sentence: string, line: number): Action | null {
   const who = willDo.exec(sentence.slice(0, 200))?.groups?.who;
   if (who === undefined || !isNameLike(who)) return null;
   const found = action(who, sentence, line);
   return found.due === null ? null : found;
+}
+
+/** "Hanne orders the skip": a known person, and in the present tense what only somebody does who has a task. */
+export function presentTask(sentence: string, line: number, known: ReadonlySet<string>): Action | null {
+  const who = leadingPerson(sentence.slice(0, 600), known);
+  return who !== null && doesTask.test(sentence.slice(who.length, who.length + 40)) ? action(who, sentence, line) : null;
 }
 
 /** An action for which the text names nobody: "Someone has to order the tent", "offers should be obtained". */

@@ -15,6 +15,7 @@ const incomplete =
   /(?<![\p{L}])(?:rest|remainder|remaining|remains?|missing|short(?:fall)?|gap|lacks?|lacking|loans?|still (?:needs?|needed|to)|so far|fehlt|fehlen|Lücke|Kredit|übrig|bisher)(?![\p{L}])/iu;
 /** "Two hundred thousand": an amount in words is not read, so the sum would lack it. */
 const inWords = /(?<![\p{L}])(?:\p{L}{2,12} (?:hundred|thousand|million)|half a million|hundreds|thousands|dozens?)(?![\p{L}])/iu;
+const scaled = /(?<![\p{L}])(?:million|billion|thousand|Millionen|Milliarden|Mio\.?|Mrd\.?|bn)$/iu;
 const fewest = 3;
 const maxSentences = 5;
 /** Sources that make less of the cost are not meant to be all of them. */
@@ -32,7 +33,7 @@ export function financings(passages: readonly Passage[]): Financing[] {
     let to = line;
     for (const next of passages.slice(at + 1, at + 1 + maxSentences)) {
       if (next.section !== section || next.line - to > 1 || next.amounts.length === 0 || !giving.test(next.text)) break;
-      if (uncertain.test(next.text) || inWords.test(next.text) || next.amounts.some(({ unit }) => unit !== cost.unit)) return [];
+      if (uncertain.test(next.text) || inWords.test(next.text) || next.amounts.some((source) => !isPart(source, cost))) return [];
       sources.push(...next.amounts);
       to = next.line;
     }
@@ -41,6 +42,22 @@ export function financings(passages: readonly Passage[]): Financing[] {
     if (passages.some(({ section: other, text: own }) => other === section && incomplete.test(own))) return [];
     return [{ cost, sources, from: passages[at + 1]!.line, to, sum, line }];
   });
+}
+
+/** What adds up to the stated cost. */
+export function rightFinancings(passages: readonly Passage[]): string[] {
+  return financings(passages).flatMap(({ cost, sources, from, to, sum }) =>
+    sum === cost.value
+      ? [
+          `The ${sources.length} amounts of ${from === to ? `line ${from}` : `lines ${from} to ${to}`} that pay for it (${sources.map(({ written }) => written).join(', ')}) add up to the stated cost of ${cost.written}`,
+        ]
+      : [],
+  );
+}
+
+/** "The fund paid 4.1 million": of the cost's currency, where no other unit is named. */
+function isPart({ unit, written }: Amount, cost: Amount): boolean {
+  return unit === cost.unit || (unit === '' && scaled.test(written));
 }
 
 export function wrongFinancings(passages: readonly Passage[]): Quote[] {

@@ -30,6 +30,17 @@ export function wrongTotals(passages: readonly Passage[]): Quote[] {
   });
 }
 
+/** What adds up to its stated total. */
+export function rightTotals(passages: readonly Passage[]): string[] {
+  return listedTotals(passages).flatMap(({ parts, from, total, sum }) =>
+    sum === total.value
+      ? [
+          `The ${parts.length} amounts of line ${from} (${parts.map(({ written }) => written).join(', ')}) add up to ${total.written}, as stated`,
+        ]
+      : [],
+  );
+}
+
 export function listedTotals(passages: readonly Passage[]): ListedTotal[] {
   return passages.flatMap((passage) => {
     const listed = inSentence(passage) ?? ofSentenceBefore(passages, passage) ?? ofLines(passages, passage);

@@ -1,24 +1,10 @@
 /** Votes of a decision against the number of those present. */
 import { countOf, exact } from '../../figure.ts';
 import type { Quote } from '../facts.ts';
+import { numberOfWord, numberWord } from '../number-words.ts';
 import type { Passage } from '../passages.ts';
 
-const numbers: readonly (readonly string[])[] = [
-  ['no', 'none', 'zero', 'keine', 'ohne'],
-  ['one', 'eine', 'einer', 'ein'],
-  ['two', 'zwei'],
-  ['three', 'drei'],
-  ['four', 'vier'],
-  ['five', 'fünf'],
-  ['six', 'sechs'],
-  ['seven', 'sieben'],
-  ['eight', 'acht'],
-  ['nine', 'neun'],
-  ['ten', 'zehn'],
-  ['eleven', 'elf'],
-  ['twelve', 'zwölf'],
-];
-const count = `(?<![\\p{L}\\p{N}.,:/-])(?<n>\\d{1,4}|${numbers.flat().join('|')})`;
+const count = `(?<![\\p{L}\\p{N}.,:/-])(?<n>\\d{1,4}|${numberWord})`;
 const voices = '(?: votes?| voices?| members?| Stimmen?)?';
 const kinds: readonly (readonly [string, RegExp])[] = [
   ['in favour', new RegExp(`${count}${voices} (?:in favou?r|for(?=[ ,;.)]|$)|yes|ayes?|dafür|Ja(?:-Stimmen?)?)(?![\\p{L}])`, 'iu')],
@@ -66,7 +52,7 @@ function votesIn(written: string): { kind: string; value: number }[] {
   for (const forms of [kinds, labelled]) {
     const found = forms.flatMap(([kind, form]) => {
       const n = form.exec(text)?.groups?.n;
-      return n === undefined ? [] : [{ kind, value: votesOf(n) }];
+      return n === undefined ? [] : [{ kind, value: numberOfWord(n) ?? 0 }];
     });
     if (found.length >= 2) return found;
   }
@@ -76,11 +62,6 @@ function votesIn(written: string): { kind: string; value: number }[] {
   return [
     { kind: 'in favour', value: Number(pair.n) },
     { kind: 'against', value: Number(pair.m) },
-    ...(abstained === undefined ? [] : [{ kind: 'abstentions', value: votesOf(abstained) }]),
+    ...(abstained === undefined ? [] : [{ kind: 'abstentions', value: numberOfWord(abstained) ?? 0 }]),
   ];
-}
-
-function votesOf(written: string): number {
-  const word = numbers.findIndex((words) => words.includes(written.toLowerCase()));
-  return word >= 0 ? word : Number(written);
 }

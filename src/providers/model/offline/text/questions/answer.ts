@@ -10,6 +10,7 @@ import { Durations } from './durations.ts';
 import { lossOf } from './losses.ts';
 import { actionsOf, decisionsOf, openOf, unassignedOf } from './open-points.ts';
 import { causeOf, ruledOut, whyLate } from './reasons.ts';
+import { leadOf, saidBy } from './said.ts';
 import { shortfall } from './shortfall.ts';
 import { figuresOnlyInSummary, hasSummary } from './summary-check.ts';
 import type { Told } from './told.ts';
@@ -82,6 +83,17 @@ const rules: readonly Rule[] = [
     ],
     unless: counting,
     answer: (_, { facts }) => decisionsOf(facts),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:who (?:says?|said|thinks?|claims?)|what (?:do|does|did) (?:the people|everybody|everyone|they|each) say|quotes?|quotations?|wer sagt)(?![\p{L}])/iu,
+    ],
+    unless: counting,
+    answer: (_, { facts, passages }) => saidBy(facts, passages),
+  },
+  {
+    when: [/^(?:what (?:was done|happened|is (?:it|this|that) about|has happened)|was (?:ist passiert|wurde gemacht))[?. ]{0,2}$/iu],
+    answer: (_, { facts, passages }) => (facts.kind === 'prose' ? leadOf(passages) : null),
   },
 ];
 const maxClauses = 16;

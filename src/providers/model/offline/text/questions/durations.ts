@@ -2,6 +2,7 @@
 import { exact } from '../../figure.ts';
 import { type ClockEvent, clockEvents, type Roles, rolesOf } from '../clock-events.ts';
 import type { Quote } from '../facts.ts';
+import { countingWord, numberOfWord } from '../number-words.ts';
 import type { Passage } from '../passages.ts';
 import { stemsInCommon, stemsOf } from '../stem.ts';
 import { cited, type Told } from './told.ts';
@@ -30,17 +31,10 @@ const asked: readonly (readonly [RegExp, readonly (keyof Roles)[]])[] = [
 const affected =
   /(?<![\p{L}])(?:could not|couldn't|(?:had|has|have) no|unable|down|outage|unavailable|without|closed|shut|last(?:ed)?|interrupted|disruption|incident|ausgefallen|Ausfall|dauerte)(?![\p{L}])/iu;
 const summaryHeading = /^(?:executive )?(?:summary|abstract|overview|in short|zusammenfassung|kurzfassung|überblick)/i;
-const statedDuration =
-  /(?<![\p{L}\p{N}.,])(?:(\d{1,3}(?:[.,]\d)?)|(one|an|two|three|four|five|six|eine|einer|zwei|drei|vier|fünf|sechs))(?: and a half| ½)?[ -](hours?|minutes?|Stunden?|Minuten?|h|min)(?![\p{L}])/iu;
-const numbers: readonly (readonly string[])[] = [
-  [],
-  ['one', 'an', 'eine', 'einer'],
-  ['two', 'zwei'],
-  ['three', 'drei'],
-  ['four', 'vier'],
-  ['five', 'fünf'],
-  ['six', 'sechs'],
-];
+const statedDuration = new RegExp(
+  `(?<![\\p{L}\\p{N}.,])(\\d{1,3}(?:[.,]\\d)?|one|an|eine|einer|${countingWord})(?: and a half| ½)?[ -](hours?|minutes?|Stunden?|Minuten?|h|min)(?![\\p{L}])`,
+  'iu',
+);
 const closing = /(?<![\p{L}])(?:closed|closes|shut|evacuated|gesperrt|geschlossen)(?![\p{L}])/iu;
 const opening = /(?<![\p{L}])(?:opened|opens|open again|reopen(?:s|ed)|wieder (?:geöffnet|offen|frei))(?![\p{L}])/iu;
 const approximation = 0.15;
@@ -135,9 +129,9 @@ function lengthOf(minutes: number): string {
   return `${Math.floor(minutes / 60)} h${rest === 0 ? '' : ` ${rest} min`} (${exact(minutes)} minutes)`;
 }
 
-function minutesOf([written, digits, word, unit]: RegExpExecArray): number | null {
-  const value = digits === undefined ? numbers.findIndex((names) => names.includes(word!.toLowerCase())) : Number(digits.replace(',', '.'));
-  if (value < 0 || Number.isNaN(value)) return null;
+function minutesOf([written, count, unit]: RegExpExecArray): number | null {
+  const value = numberOfWord(count!) ?? Number(count!.replace(',', '.'));
+  if (Number.isNaN(value)) return null;
   const half = / and a half| ½/.test(written) ? 0.5 : 0;
   return (value + half) * (/^[hs]/i.test(unit!) ? 60 : 1);
 }
