@@ -7,7 +7,7 @@ export type ColumnType = 'integer' | 'number' | 'date' | 'boolean' | 'text' | 'm
 
 export type TableProfile = {
   name: string;
-  format: 'csv' | 'aligned' | 'json' | 'log' | 'markdown' | 'xlsx';
+  format: 'csv' | 'aligned' | 'json' | 'log' | 'markdown' | 'docx' | 'xlsx';
   encoding: string;
   /** Of a workbook: all its sheets. */
   sheets?: string[];

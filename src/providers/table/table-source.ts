@@ -2,6 +2,7 @@
 
 import type { Readable } from 'node:stream';
 import { ToolError } from '../../errors.ts';
+import { documentText, isDocument } from '../office/document-text.ts';
 import { type AlignedLayout, alignedCells, alignedLayout, isRule } from './aligned-text.ts';
 import { type Cell, cellText } from './cell.ts';
 import { eachCsvRow, type UnclosedQuote } from './csv-rows.ts';
@@ -67,6 +68,7 @@ export async function openTables(
   sheet?: string,
 ): Promise<{ path: string; source: TableSource }[]> {
   if (isWorkbook(name)) return sheetsOf(await open(), name, sheet, signal);
+  if (isDocument(name)) return [{ path: '', source: await tableInDocument(await open(), name, signal) }];
   const { encoding, sizeBytes, sample, warnings } = await inspectText(await open(), name, signal);
   const common = { encoding, sizeBytes, notes: new Set(warnings) };
   if (isMarkdown(name) && sizeBytes <= maxWholeBytes) {
@@ -133,9 +135,16 @@ async function tableInMarkdown(source: Readable, encoding: Encoding, signal?: Ab
   return dataTable(lines);
 }
 
+async function tableInDocument(source: Readable, name: string, signal?: AbortSignal): Promise<TableSource> {
+  const text = await documentText(source, name, signal);
+  const table = dataTable(text.split('\n'));
+  if (table === null) throw new ToolError(`${name} has no table of figures; read it as a text.`);
+  return memoryTable('docx', table, { encoding: 'utf-8', sizeBytes: Buffer.byteLength(text), notes: new Set() });
+}
+
 /** A table that is already in memory. */
 function memoryTable(
-  format: 'json' | 'markdown',
+  format: 'json' | 'markdown' | 'docx',
   { names, rows, notes, inherited, records }: Omit<JsonTable, 'path' | 'inherited' | 'records'> & Partial<JsonTable>,
   common: Common,
 ): TableSource {

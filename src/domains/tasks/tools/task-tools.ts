@@ -8,7 +8,7 @@ import { createFetchUrl } from './fetch-url.ts';
 import { listFiles } from './list-files.ts';
 import type { Tool } from './port.ts';
 import { createProfileTable } from './profile-table.ts';
-import { readFile } from './read-file.ts';
+import { createReadFile } from './read-file.ts';
 import { createScreenshot } from './screenshot.ts';
 import { sendEmail } from './send-email.ts';
 import { createWebSearch } from './web-search.ts';
@@ -28,7 +28,7 @@ export type TaskToolsParts = {
 export function taskTools({ outbound, searchUrl, sandbox, compute, browser }: TaskToolsParts): Tool[] {
   return [
     listFiles,
-    readFile,
+    createReadFile(compute),
     writeFile,
     createProfileTable(compute),
     createCodeExec(sandbox),

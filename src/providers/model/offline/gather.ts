@@ -2,6 +2,7 @@
  * Gathers the material before anything is written: profiles tables, reads texts page by page, fetches addresses, searches for a question.
  * Limited in files and pages.
  */
+import { isDocument } from '../../office/port.ts';
 import type { JoinProfile } from '../../table/join.ts';
 import { looksLikeTable } from '../../table/looks-like-table.ts';
 import { dataTable, isMarkdown } from '../../table/markdown-tables.ts';
@@ -51,7 +52,7 @@ const ownFiles = /^(?:report|summary)\.md$|^analysis\.json$|^chart\.svg$|^output
 const tableFile = /\.(?:csv|tsv|tab|psv|json|jsonl|ndjson|geojson|xlsx)$/i;
 /** Tables among which chains of three are searched. */
 const maxChained = 4;
-const officeFile = /\.(?:pdf|docx?)$/i;
+const officeFile = /\.(?:pdf|doc|odt)$/i;
 const officeHint = '. Save it as text, Markdown or CSV and upload that';
 const otherWorkbook = /\.(?:xls|ods)$/i;
 const workbookReason = 'Spreadsheets of this kind are not read. Open it, save it as XLSX, and upload that';
@@ -143,7 +144,7 @@ function readFile(conversation: Conversation, name: string, found: Gathered): Ca
     found.unreadable.push({ name, reason: 'The offline model reads tables and texts only.' });
     return [];
   }
-  if (isMarkdown(name)) return readMarkdown(conversation, name, found);
+  if (isMarkdown(name) || isDocument(name)) return readMarkdown(conversation, name, found);
   const known = tableFile.test(name) || looksLikeTable(firstPage(conversation, name));
   if (known && conversation.offered.has('profile_table')) {
     const profiled = profileOf(conversation, name);

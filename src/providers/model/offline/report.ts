@@ -2,6 +2,8 @@
  * The Markdown report of an analysis: the files read, notable findings, answers, and the figures of each file. All figures are from the
  * profiles.
  */
+
+import { isDocument } from '../../office/port.ts';
 import { placeInTime } from '../../table/findings/named-periods.ts';
 import type { JoinProfile } from '../../table/join.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
@@ -118,6 +120,7 @@ function describeTable(table: TableProfile): string {
           json: 'JSON',
           log: 'access log',
           markdown: 'table in Markdown',
+          docx: 'table in a Word document',
           xlsx: 'sheet of a workbook',
         }[table.format]
       : `text separated by ${{ ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' }[table.delimiter ?? ','] ?? 'commas'}`;
@@ -131,7 +134,8 @@ export function leftOut({ basis }: TableProfile): string {
 
 function describeText({ name, summary, totalChars, readChars }: TextMaterial): string {
   const part = readChars < totalChars ? `; only the first ${exact(readChars)} of ${exact(totalChars)} characters were read` : '';
-  return `- ${safe(name)}: ${countOf(summary.words, 'word')} in ${countOf(summary.sentenceCount, 'sentence')}${part}.`;
+  const lines = isDocument(name) ? '. Lines are those of its text as Markdown: one for each paragraph, item, row of a table and gap' : '';
+  return `- ${safe(name)}: ${countOf(summary.words, 'word')} in ${countOf(summary.sentenceCount, 'sentence')}${part}${lines}.`;
 }
 
 function tableSection(table: TableProfile): string {

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { listFiles } from '../../../../src/domains/tasks/tools/list-files.ts';
 import { maxResultBytes } from '../../../../src/domains/tasks/tools/port.ts';
-import { readFile } from '../../../../src/domains/tasks/tools/read-file.ts';
+import { createReadFile } from '../../../../src/domains/tasks/tools/read-file.ts';
 import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
 import { writeFile } from '../../../../src/domains/tasks/tools/write-file.ts';
+import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
+import { zipOf } from '../../../support/office-files.ts';
 
 type Page = { path: string; text: string; offset: number; next_offset: number | null; total_chars: number };
+const readFile = createReadFile(inlineCompute);
 const failOnDefect = (error: unknown) => assert.fail(String(error));
 
 async function read(content: string | Uint8Array, args: object = {}): Promise<Page> {
@@ -129,4 +132,21 @@ describe('write_file and list_files', () => {
     const { result } = await runTool(listFiles, {}, toolContext(workspace), failOnDefect);
     assert.ok(Buffer.byteLength(JSON.stringify(result)) <= maxResultBytes);
   });
+});
+
+test('a Word document is read as Markdown, page by page, and a damaged one says so', async () => {
+  const document = zipOf({ 'word/document.xml': '<w:document><w:p><w:r><w:t>One two three.</w:t></w:r></w:p></w:document>' });
+  const workspace = memoryWorkspace({ 'a.docx': document, 'b.docx': document.subarray(0, 60) });
+  const page = async (args: object) => runTool(readFile, args, toolContext(workspace), failOnDefect);
+  assert.deepEqual((await page({ path: 'a.docx', length: 8 })).result, {
+    path: 'a.docx',
+    text: 'One two ',
+    offset: 0,
+    next_offset: 8,
+    total_chars: 15,
+  });
+  assert.equal(((await page({ path: 'a.docx', offset: 8 })).result as Page).text, 'three.\n');
+  const damaged = await page({ path: 'b.docx' });
+  assert.equal(damaged.isError, true);
+  assert.match(JSON.stringify(damaged.result), /b\.docx is damaged/);
 });
