@@ -1,6 +1,7 @@
 /** The columns of a table in memory, read once by their plans: texts, numbers (NaN if missing) and dates (ms, NaN if missing). */
 import { cellText, isMissing } from './cell.ts';
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
+import { isQuantity } from './plan-figures.ts';
 import type { Rows } from './rows.ts';
 import { spellingsOf } from './spellings.ts';
 
@@ -15,8 +16,11 @@ export class ColumnsInMemory {
   private readonly numbersByColumn = new Map<number, Float64Array>();
   private readonly datesByColumn = new Map<number, Float64Array>();
   private readonly labelColumn: ColumnPlan | undefined;
+  /** Columns of the record that each entry of a list belongs to. */
+  private readonly inherited: readonly string[];
 
-  constructor(rows: Rows, plans: readonly ColumnPlan[]) {
+  constructor(rows: Rows, plans: readonly ColumnPlan[], inherited: readonly string[] = []) {
+    this.inherited = inherited;
     this.rows = rows;
     this.plans = plans;
     this.count = rows.cells.length;
@@ -74,11 +78,27 @@ export class ColumnsInMemory {
   /** "row 5 (INV-17)", or, without names, with date and group: "row 5 (2024-03-01, Berg)". */
   rowInWords(at: number): string {
     if (this.labelColumn !== undefined) return this.rowName(at);
+    const entry = this.entryInWords(at);
+    if (entry !== '') return `row ${this.row(at)} (${entry})`;
     const date = this.plans.find(({ reads }) => reads === 'date');
     const group = this.plans.find(({ reads, type, values }) => reads === 'text' && type === 'text' && values.distinct > 1);
     const parts = [date, group].flatMap((plan) => (plan === undefined ? [] : [cellText(this.texts(plan)[at]!, shownChars)]));
     const nonEmpty = parts.filter((text) => text !== '');
     return nonEmpty.length === 0 ? `row ${this.row(at)}` : `row ${this.row(at)} (${nonEmpty.join(', ')})`;
+  }
+
+  /** The record of an entry and what it is of: "00101, Business card, qty 200"; empty in a table that is no list of records. */
+  private entryInWords(at: number): string {
+    const record = this.plans.find(({ name, reads, values }) => reads === 'text' && this.inherited[0] === name && values.distinct > 1);
+    const own = this.plans.filter(({ name }) => !this.inherited.includes(name));
+    const item = own.find(
+      ({ reads, type, values, meanChars }) => reads === 'text' && type === 'text' && values.distinct > 1 && meanChars <= shownChars,
+    );
+    if (record === undefined) return '';
+    const count = own.find(({ name, reads }) => reads === 'number' && isQuantity(name));
+    const texts = [record, item].flatMap((plan) => (plan === undefined ? [] : [cellText(this.texts(plan)[at]!, shownChars)]));
+    const written = count === undefined ? '' : cellText(this.written(count)[at]!, shownChars);
+    return [...texts, written === '' ? '' : `${count!.name} ${written}`].filter((text) => text !== '').join(', ');
   }
 
   /** The best identification of the row: its name, otherwise its date, otherwise its number. */

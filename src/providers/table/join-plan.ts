@@ -93,6 +93,8 @@ export function planAndActual(a: Side, b: Side): Finding[] {
   const short = rows.filter(({ left }) => left > 0).toSorted((r, s) => s.left - r.left);
   const over = rows.filter(({ left }) => left < 0).toSorted((r, s) => r.left - s.left);
   const unplanned = [...spent].filter(([key]) => !all.has(key));
+  // Those that the plan does not have at all are told as keys without a partner.
+  const unvalued = unplanned.filter(([key]) => planned.side.rows.has(key));
   const each = rows.slice(0, shown).map(({ name, value, own, left }) => `${name} ${exact(value)} − ${exact(own)} = ${exact(left)}`);
   const difference = clean(total(all) - total(spent));
   const apart = ({ value, left }: (typeof rows)[number]) => `${exact(Math.abs(left))}${shareOf(left, value)}`;
@@ -125,13 +127,13 @@ export function planAndActual(a: Side, b: Side): Finding[] {
         shown,
       )}.`,
     });
-  if (unplanned.length > 0)
+  if (unvalued.length > 0)
     findings.push({
       kind: 'join_unplanned',
       text: `${an} without any ${pn}: ${listed(
-        unplanned.map(([key, value]) => `${written(actual.side, actual.side.rows.get(key)![0]!)} ${exact(clean(value))}`),
+        unvalued.map(([key, value]) => `${written(actual.side, actual.side.rows.get(key)![0]!)} ${exact(clean(value))}`),
         shown,
-      )}${unplanned.length > 1 ? `; together ${exact(clean(total(spent) - common))}` : ''}.`,
+      )}.`,
     });
   return [...budgetFindings(pair.planned, pair.actual), ...findings];
 }

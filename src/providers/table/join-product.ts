@@ -1,10 +1,12 @@
 /** The quantity of one joined table times the price of the other: the whole, each key, what is missing, and groups. */
+import { cellText } from './cell.ts';
 import type { ColumnPlan } from './column-evidence.ts';
 import { clean } from './columns-in-memory.ts';
 import { ExactSum } from './exact-sum.ts';
 import { countOf, exact, listed, percent } from './figure-text.ts';
+import { isGroup } from './findings/crossed-groups.ts';
 import { grouped } from './join-groups.ts';
-import { labelOf, quantities, type Side, table, withoutText, written } from './join-side.ts';
+import { labelOf, maxKeyChars, quantities, type Side, table, withoutText, written } from './join-side.ts';
 import { isPrice, isQuantity } from './plan-figures.ts';
 import { multiplied } from './profile.ts';
 import type { Finding } from './table-profile.ts';
@@ -34,6 +36,7 @@ export function productFigures(a: Side, b: Side): Finding[] {
   const uncounted: string[] = [];
   const doubts: { text: string; more: number }[] = [];
   let rows = 0;
+  let top = { at: -1, other: -1, value: Number.NEGATIVE_INFINITY };
   for (const [key, own] of a.rows) {
     const offers = (b.rows.get(key) ?? []).filter((at) => !Number.isNaN(prices[at]!)).toSorted((x, y) => prices[x]! - prices[y]!);
     const keyName = written(a, own[0]!) + labelOf(a, own[0]!, b, offers[0] ?? -1);
@@ -43,7 +46,11 @@ export function productFigures(a: Side, b: Side): Finding[] {
     }
     const [low, high] = [offers[0]!, offers.at(-1)!];
     lowest.set(key, [low]);
-    const known = own.flatMap((at) => pairProduct(a, q, at, b, p, low) ?? []);
+    const known = own.flatMap((at) => {
+      const found = pairProduct(a, q, at, b, p, low);
+      if (found !== null && found.value > top.value) top = { at, other: low, value: found.value };
+      return found ?? [];
+    });
     if (known.length < own.length) uncounted.push(keyName);
     if (known.length === 0) continue;
     rows += known.length;
@@ -51,13 +58,13 @@ export function productFigures(a: Side, b: Side): Finding[] {
     const value = clean(known.reduce((total, one) => total + one.value, 0));
     each.push({ key: keyName, value });
     if (prices[low] === prices[high]) continue;
-    const top = clean(own.reduce((total, at) => total + (pairProduct(a, q, at, b, p, high)?.value ?? 0), 0));
+    const most = clean(own.reduce((total, at) => total + (pairProduct(a, q, at, b, p, high)?.value ?? 0), 0));
     doubts.push({
       text: `${keyName} ${listed(
         offers.map((at) => `${exact(prices[at]!)} in row ${table(b).row(at)}`),
         doubtsShown,
-      )}, which makes ${exact(value)} or ${exact(top)}`,
-      more: top - value,
+      )}, which makes ${exact(value)} or ${exact(most)}`,
+      more: most - value,
     });
   }
   if (rows === 0) return [];
@@ -74,7 +81,7 @@ export function productFigures(a: Side, b: Side): Finding[] {
       text: `${name} (${a.name} with ${b.name}${withoutText(a)}) adds up to ${total} over ${countOf(rows, 'row')}: ${listed(
         ranked.slice(0, shown).map(({ key, value }, i) => `${key} ${exact(value)}${i < sharesShown ? share(value, whole) : ''}`),
         shown,
-      )}${ranked.length > shown ? ' and more' : ''}.`,
+      )}${ranked.length > shown ? ' and more' : ''}. The largest row is ${table(a).rowName(top.at)}: ${exact(table(a).numbers(q)[top.at]!)} × ${exact(prices[top.other]!)} = ${exact(clean(top.value))}${placeOf(a, top.at)}.`,
     },
   ];
   if (doubts.length > 0)
@@ -106,6 +113,13 @@ export function productFigures(a: Side, b: Side): Finding[] {
   return [...findings, ...grouped(a, b1, figureAt, name), ...grouped(a, b1, figureAt, name, true, a), ...byMonth(a, b1, figureAt, name)];
 }
 
+/** ", location Ward 3": the first column of groups. */
+function placeOf(a: Side, at: number): string {
+  const plan = table(a).plans.find((each) => !a.plans.includes(each) && isGroup(table(a), each));
+  const text = plan === undefined ? '' : cellText(table(a).texts(plan)[at]!, maxKeyChars);
+  return text === '' ? '' : `, ${plan!.name} ${text}`;
+}
+
 function share(value: number, whole: number): string {
   return value > 0 && whole > 0 ? ` (${percent(value, whole)})` : '';
 }
@@ -132,7 +146,9 @@ function notPositive(name: string, ranked: readonly { key: string; value: number
         ]),
   ];
   if (parts.length === 0 || zero.length + negative.length > ranked.length * maxNotPositive) return [];
-  return [{ kind: 'zeros', text: `${name} is ${parts.join(', and ')}.` }];
+  const whole = ranked.reduce((sum, { value }) => sum + Math.max(value, 0), 0);
+  const positive = negative.length === 0 ? '' : `; without what is below zero the sum is ${exact(clean(whole))}`;
+  return [{ kind: 'zeros', text: `${name} is ${parts.join(', and ')}${positive}.` }];
 }
 
 function byMonth(a: Side, b: Side, figureAt: (at: number, other: number) => number, name: string): Finding[] {

@@ -61,7 +61,7 @@ export async function joinTables(
   const findings: Finding[] = [
     {
       kind: 'join',
-      text: `${a.name} and ${b.name} are joined on ${same}: ${exact(common)} of ${countOf(key.leftRows.size, 'key')} of ${a.name} ${common === 1 ? 'is' : 'are'} in ${b.name}, which has ${countOf(key.rightRows.size, 'key')}.`,
+      text: `${a.name} and ${b.name} are joined on ${same}: ${exact(common)} of ${countOf(key.leftRows.size, 'key')} of ${a.name}${rowsIn(key.leftRows, key.rightRows)} ${common === 1 ? 'is' : 'are'} in ${b.name}, which has ${countOf(key.rightRows.size, 'key')}.`,
     },
     ...[a, b].flatMap((side) => countedIn(side, figures)),
     ...onlySide(onlyLeft, a.name, b.name),
@@ -234,6 +234,13 @@ function onlySide({ keys, together }: Unmatched, here: string, there: string): F
   ];
 }
 
+/** " (35 of 39 rows)", where that differs from the keys. */
+function rowsIn(own: JoinKey['leftRows'], other: JoinKey['leftRows']): string {
+  const count = (keys: Iterable<readonly [string, readonly number[]]>) => [...keys].reduce((sum, [, rows]) => sum + rows.length, 0);
+  const all = count(own);
+  return all === own.size ? '' : ` (${exact(count([...own].filter(([key]) => other.has(key))))} of ${exact(all)} rows)`;
+}
+
 /** Keys that are repeated on a side where they should be unique. */
 function repeats(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { name, table }: JoinSide, plans: JoinKey['left']): Finding[] {
   if (uniqueness(own) < (uniqueness(other) === 1 ? 0.7 : 0.6)) return [];
@@ -243,7 +250,7 @@ function repeats(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { name, t
     .slice(0, repeatsShown)
     .map(
       ([, rows]) =>
-        `${plans.map((plan) => cellText(table.texts(plan)[rows[0]!]!, maxKeyChars)).join(' / ')} occurs ${rows.length} times (${rowList(rows.map((at) => table.row(at)))})`,
+        `${plans.map((plan) => cellText(table.texts(plan)[rows[0]!]!, maxKeyChars)).join(' / ')} occurs ${rows.length} times (${rowList(rows.map((at) => table.row(at)))}${differing(table, plans, rows)})`,
     );
   return [
     {
@@ -251,6 +258,17 @@ function repeats(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { name, t
       text: `In ${name} ${listed(each)}${twice.length > repeatsShown ? ` and ${twice.length - repeatsShown} more keys repeat` : ''}.`,
     },
   ];
+}
+
+/** ": location Ward 3 and Theatre", the texts and numbers in which the rows of one key differ. */
+function differing(table: JoinSide['table'], plans: JoinKey['left'], rows: readonly number[]): string {
+  const each = table.plans
+    .filter((plan) => !plans.includes(plan) && plan.reads !== 'date' && plan.meanChars <= maxKeyChars)
+    .flatMap((plan) => {
+      const values = [...new Set(rows.map((at) => cellText(table.texts(plan)[at]!, maxKeyChars) || 'missing'))];
+      return values.length < 2 ? [] : [`${plan.name} ${listed(values, 3)}`];
+    });
+  return each.length === 0 ? '' : `: ${each.slice(0, 3).join(', ')}`;
 }
 
 /** The sums by key, if a table writes one key in several ways: by its column alone, such a key would be two. */

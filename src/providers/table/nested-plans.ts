@@ -44,7 +44,7 @@ export function emptyLists(records: ColumnsInMemory, name: string): Finding[] {
   if (empty.length === 0 || empty.length > shown || empty.length > records.count / 2) return [];
   return [
     {
-      kind: 'missing',
+      kind: 'no_entries',
       text: `No ${name} at all: ${listed(
         empty.map((at) => records.rowName(at)),
         shown,

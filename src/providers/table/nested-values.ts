@@ -8,8 +8,17 @@ import type { Finding } from './table-profile.ts';
 
 const shown = 3;
 
-/** @param inherited columns of the lines that come from their record */
-export function nestedValues(records: ColumnsInMemory, lines: ColumnsInMemory, name: string, inherited: readonly string[]): Finding[] {
+/**
+ * @param inherited columns of the lines that come from their record
+ * @param isWhole whether the other figures count all of these rows too
+ */
+export function nestedValues(
+  records: ColumnsInMemory,
+  lines: ColumnsInMemory,
+  name: string,
+  inherited: readonly string[],
+  isWhole: boolean,
+): Finding[] {
   const keys = recordKey(records, lines, inherited);
   const own = lines.plans.filter((plan) => !inherited.includes(plan.name));
   const amount = amountOf(lines, own);
@@ -31,7 +40,7 @@ export function nestedValues(records: ColumnsInMemory, lines: ColumnsInMemory, n
   return [
     {
       kind: 'per_record',
-      text: `${amount.name} for each ${keys.key.name}: mean ${round(clean(whole / records.count))} over ${exact(records.count)} (${exact(whole)} ÷ ${exact(records.count)})${others}. Largest: ${listed(
+      text: `${amount.name} for each ${keys.key.name}: mean ${round(clean(whole / records.count))} over ${exact(records.count)} (${exact(whole)} ÷ ${exact(records.count)}${isWhole ? '' : ', whatever the status'})${others}. Largest: ${listed(
         ranked.slice(0, shown).map(([id, sum]) => `${id} ${exact(clean(sum))}`),
       )}; smallest: ${ranked.at(-1)![0]} ${exact(clean(ranked.at(-1)![1]))}.${left}`,
     },

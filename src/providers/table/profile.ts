@@ -62,10 +62,13 @@ export async function profileTable(
 
 /** Whether totals of the records equal the sums of their lists. */
 async function totalsOfLists(main: NamedSource, lists: NamedSource[], repeated: RepeatedRows, signal?: AbortSignal): Promise<Finding[]> {
+  let isWhole = true;
   const distinct = async ({ source }: NamedSource) => {
     const memory = await readRows(source, signal);
     if (memory === null) return null;
-    const { rows, survey } = basisIn(memory, source, {}, repeated)?.distinct ?? memory;
+    const basis = basisIn(memory, source, {}, repeated);
+    const { rows, survey } = basis?.distinct ?? memory;
+    isWhole &&= basis === null || basis.distinct === basis.counted;
     return new ColumnsInMemory(rows, survey.columns);
   };
   const orders = await distinct(main);
@@ -81,7 +84,7 @@ async function totalsOfLists(main: NamedSource, lists: NamedSource[], repeated: 
       ...emptyLists(orders, name),
       ...nestedPlans(orders, table, name, inherited),
       ...nestedTotals(orders, table, name, inherited),
-      ...nestedValues(orders, table, name, inherited),
+      ...nestedValues(orders, table, name, inherited, isWhole),
     );
   }
   return findings;

@@ -58,3 +58,20 @@ test('the figures by the number and by the name of one thing are told once, by i
   assert.match(said, /^By customer\.name, /m);
   assert.doesNotMatch(said, /customer\.id(?! holds codes|, customer\.name)/);
 });
+
+test('an entry is named by its record and its contents, and a number unlike the others of its thing is told', async () => {
+  const many = Array.from({ length: 12 }, (_, i) =>
+    order(`D${i}`, '01', [
+      ['Cup', (i % 4) + 1, 5],
+      ['Jug', i === 7 ? 60 : (i % 3) + 1, 12],
+    ]),
+  );
+  const [lines] = (await profileText(JSON.stringify([...many, order('D20', '02', [['Cup', 3, null as never]])]), 'orders.json')).nested;
+  const said = lines!.remarks.map(({ text }) => text);
+  assert.ok(said.includes('unit_price is missing in row 25 (D20, Cup, qty 3).'), said.join('\n'));
+  assert.ok(
+    said.includes('Outlier within item Jug: row 16 (D7, Jug, qty 60) has qty 60; its other rows have 1 to 3.') ||
+      said.some((text) => text.startsWith('Outlier: row 16 has qty 60, far from the usual') && text.includes('(no D7, item Jug, ')),
+    said.join('\n'),
+  );
+});

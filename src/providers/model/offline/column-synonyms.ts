@@ -54,7 +54,7 @@ const alike: readonly ReadonlySet<string>[] = [
   wordSet('country countries land länder pays país países'),
   wordSet('region regions gebiet area région región'),
   wordSet(
-    'product products produkt produkte artikel article articles produit produits producto productos sku good goods ware warengruppe produktgruppe',
+    'product products item produkt produkte artikel article articles produit produits producto productos sku good goods ware warengruppe produktgruppe',
   ),
   wordSet('supplier suppliers vendor vendors lieferant lieferanten fournisseur fournisseurs proveedor proveedores'),
   wordSet('department departments abteilung abteilungen dept service departamento département'),

@@ -30,7 +30,7 @@ export function biggestGroups(profile: TableProfile): string[] {
         ...overYears(values, main, own),
         ...listing,
         ...otherSums(profile, by, values, main),
-        ...otherMeans(profile, by, values, main),
+        ...(main.derived === true ? [] : otherMeans(profile, by, values, main)),
         ...(rated === undefined ? [] : groupFigures(profile, group, rated, own)),
       ];
     });

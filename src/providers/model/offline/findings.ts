@@ -31,6 +31,7 @@ const firstKinds = new Set([
 const suspectKinds = new Set(['outlier', 'without_bad']);
 /** Crossed groups and hours are told behind what is simpler. */
 const lastKinds = new Set(['leaders', 'outcomes', 'hours_of_day']);
+const pieceKinds = new Set(['growth', 'growth_each', 'matrix', 'leaders']);
 /** Notes on the form of a file, which are no problem. */
 const structure =
   /^Beside the records| is null in row |^Of the tables in the file|is a list in each record|of the record that the entry belongs to/;
@@ -46,7 +47,8 @@ export function findings(profile: TableProfile): string[] {
 /** The findings with their kinds: those of the profile's remarks, and kinds of this file. */
 export function findingsWithKinds(profile: TableProfile): Finding[] {
   if (profile.rows === 0) return ofKind('empty_table', emptyTable(profile));
-  const said = profile.remarks.map(({ kind, text }) => ({ kind, text: safe(text) }));
+  const ofPieces = piecesIn(profile);
+  const said = profile.remarks.filter((finding) => !ofPieces(finding)).map(({ kind, text }) => ({ kind, text: safe(text) }));
   return [
     ...said.filter(({ kind }) => kind === 'basis'),
     ...said.filter(({ kind }) => kind === 'total'),
@@ -67,6 +69,19 @@ export function findingsWithKinds(profile: TableProfile): Finding[] {
     ...dataProblems(profile).map((text) => ({ kind: structure.test(text) ? 'structure' : 'data_problem', text })),
     ...ofKind('few_rows', smallSample(profile)),
   ];
+}
+
+/** Findings by groups on the number of pieces or of entries in a JSON file whose value is computed: pieces of different things are no measure of it. */
+function piecesIn({ format, columns, nested }: TableProfile): (finding: Finding) => boolean {
+  if (format !== 'json') return () => false;
+  const derived = columns.filter((column) => column.derived === true).map(({ name }) => name);
+  const ofLists = nested.some((list) => list.columns.some((column) => column.derived === true));
+  const names = [
+    ...derived.map((name) => name.split(' × ')[0]!),
+    ...(ofLists ? columns.filter(({ name }) => name.startsWith('number of ')).map(({ name }) => name) : []),
+  ];
+  return ({ kind, text }) =>
+    pieceKinds.has(kind) && names.some((name) => text.includes(name) && !derived.some((own) => text.includes(own)));
 }
 
 function ofKind(kind: string, texts: readonly string[]): Finding[] {

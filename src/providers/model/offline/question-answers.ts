@@ -136,9 +136,9 @@ function answer(
   const isOnPeriod = words.some((word) => monthNumber(word) > 0 || periodWords.has(word));
   const isOnWorth = asksWorth(words);
   const decisive = others.filter(
-    ({ candidate: { kind } }) =>
+    ({ candidate: { kind, text }, named }) =>
       decisiveKinds.has(kind) ||
-      (isOnWorth && valueKinds.has(kind)) ||
+      (isOnWorth && (valueKinds.has(kind) || (kind === 'join_groups' && named > 0 && text.includes(' × ')))) ||
       (isOnPeriod && kind === 'asked_period') ||
       (isOnMissing && missingKinds.has(kind)),
   );

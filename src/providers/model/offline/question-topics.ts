@@ -7,7 +7,7 @@ export type Topic = { words: RegExp; kinds: ReadonlySet<string>; judges?: true; 
 
 /** Findings that question the data. */
 const qualityOrder =
-  'formula_verdict formula_left_out formula_typed formula_text formula_stale formula_twice formula_differs formula_total formula_empty formula_error total factor_error relation_broken basis outlier join_conflicts join_excess join_only join_inactive duplicate_rows duplicate_keys repeated_values near_duplicates join_repeats out_of_range negative left_out not_numbers bounds balance_broken counter_falls stuck gaps group_gaps grid_gaps number_gaps missing_rows mixed_dates mixed_units mixed_styles misspelt spelling unit_cells repeated_times far_date day_first month_first formulas zeros group_odd span_backwards without_bad addresses data_problem weight order few_rows'.split(
+  'formula_verdict formula_left_out formula_typed formula_text formula_stale formula_twice formula_differs formula_total formula_empty formula_error total factor_error relation_broken basis outlier join_conflicts join_excess join_only join_inactive duplicate_rows duplicate_keys repeated_values near_duplicates join_repeats no_entries out_of_range negative left_out not_numbers bounds balance_broken counter_falls stuck gaps group_gaps grid_gaps number_gaps missing_rows mixed_dates mixed_units mixed_styles misspelt spelling unit_cells repeated_times far_date day_first month_first formulas zeros group_odd span_backwards without_bad addresses data_problem weight order few_rows'.split(
     ' ',
   );
 
@@ -66,7 +66,7 @@ const topics: readonly Topic[] = [
   {
     words: /^(?:missing|missed|incomplete|gaps?|empty|absent|lack\p{L}{0,4}|fehl\p{L}{0,4}|lücken?|unvollständig)$/u,
     kinds: wordSet(
-      'missing missing_rows missing_group gaps grid_gaps number_gaps left_out few_filled empty_column unknown join_only join_unpriced',
+      'missing no_entries missing_rows missing_group gaps grid_gaps number_gaps left_out few_filled empty_column unknown join_only join_unpriced',
     ),
   },
   {
@@ -174,6 +174,7 @@ const topics: readonly Topic[] = [
   { words: /^(?:list|listed|roster|register|registered|liste)$/, kinds: wordSet('join_only') },
   { words: /^(?:valued|priced|unpriced|bewertet)$/, kinds: wordSet('join_unpriced join_product') },
   { words: /^(?:not|cannot|can't|nicht)$/, kinds: wordSet('join_unpriced'), beside: true },
+  { words: /^(?:counted|countable|usable|gezählt|zählbar)$/, kinds: wordSet('join_unpriced not_numbers missing_rows left_out negative') },
   {
     words:
       /^(?:late|lateness|delayed|delays?|overdue|punctual\p{L}{0,4}|deadline\p{L}?|verspätet|verspätung\p{L}{0,2}|pünktlich\p{L}{0,4})$/u,
@@ -202,6 +203,7 @@ const topics: readonly Topic[] = [
     kinds: wordSet('asked_ratio'),
     beside: true,
   },
+  { words: /^(?:per|by|je|nach|pro|por|par)$/, kinds: wordSet('join_groups'), beside: true, named: true },
   {
     words: /^(?:ask|asked|query|investigate|review|nachfragen|rückfragen)$/,
     kinds: wordSet('join_excess join_conflicts join_only duplicate_rows duplicate_keys near_duplicates factor_error outlier'),

@@ -61,9 +61,9 @@ export function findingsOf(
   inherited: readonly string[],
   bounds: Bounds = {},
 ): Finding[] {
-  const all = inMemory(memory);
-  const table = basis === null ? all : inMemory(basis.counted);
-  const distinct = basis === null ? all : basis.distinct === basis.counted ? table : inMemory(basis.distinct);
+  const all = inMemory(memory, inherited);
+  const table = basis === null ? all : inMemory(basis.counted, inherited);
+  const distinct = basis === null ? all : basis.distinct === basis.counted ? table : inMemory(basis.distinct, inherited);
   const own = new Set(all.plans.filter(({ name }) => !inherited.includes(name)));
   const relations = relationFindings(all);
   const repeatedAreOut = basis?.leftOut.some(({ kind }) => kind === 'duplicates') ?? false;
@@ -104,7 +104,7 @@ export function findingsOf(
     ...constantSumFindings(table),
     ...failedReadingFindings(all),
     ...loneSpikeFindings(all),
-    ...outlierFindings(profile, table),
+    ...outlierFindings(profile, table, inherited),
     ...badReadingFindings(table, profile, inherited),
     ...(inherited.length > 0 ? [] : rowFindings(all, whole, repeatedAreOut)),
     ...columnFindings(all, profile, own, bounds.scales ?? []),
@@ -118,8 +118,8 @@ export function findingsOf(
   ].slice(0, maxFindings);
 }
 
-function inMemory({ rows, survey }: TableInMemory): ColumnsInMemory {
-  return new ColumnsInMemory(rows, survey.columns);
+function inMemory({ rows, survey }: TableInMemory, inherited: readonly string[]): ColumnsInMemory {
+  return new ColumnsInMemory(rows, survey.columns, inherited);
 }
 
 /** A note for figures that contain values which are probably wrong. */

@@ -21,6 +21,8 @@ const minInGroup = 3;
 /** Within a steady group no value is more than so many times another one; an unusual value is farther away. */
 const steadyRatio = 2;
 const unusualRatio = 2.5;
+/** Also in a group that is not steady. */
+const farRatio = 5;
 const minCount = 9;
 /** The ages of a group vary by chance. */
 const ageWords = new Set(['age', 'alter']);
@@ -31,13 +33,13 @@ const farShare = 0.1;
 type Extreme = OutlierProfile['most_extreme'][number];
 
 /** @param table null if the table is too long for a comparison within groups */
-export function outlierFindings(profile: TableProfile, table: ColumnsInMemory | null): Finding[] {
+export function outlierFindings(profile: TableProfile, table: ColumnsInMemory | null, inherited: readonly string[] = []): Finding[] {
   const short = table === null || table.count > maxRows ? null : table;
   const whole = profile.columns.flatMap((column) => {
     const plan = short?.plans.find(({ name, reads }) => name === column.name && reads === 'number');
     return farValues(column, short, plan)
       .slice(0, perColumn)
-      .map((extreme) => ({ kind: 'outlier', text: describe(column, extreme) }));
+      .map((extreme) => ({ kind: 'outlier', text: describe(column, extreme, inherited) }));
   });
   return short === null ? whole : [...whole, ...unusualInGroup(short, profile)];
 }
@@ -66,12 +68,19 @@ function isFar({ q1, q3 }: NumberProfile, value: number): boolean {
   return value < q1 - reach || value > q3 + reach;
 }
 
-function describe({ name, numbers }: ColumnProfile, { row, value, cells }: Extreme): string {
+/** An entry of a list is told by its record and its own cells. */
+function describe({ name, numbers }: ColumnProfile, { row, value, cells }: Extreme, inherited: readonly string[]): string {
   const rest = Object.entries(cells)
     .filter(([column, cell]) => column !== name && cell !== '')
+    .toSorted(([a], [b]) => rankOf(a, inherited) - rankOf(b, inherited))
     .slice(0, contextCells)
     .map(([column, cell]) => `${column} ${cell}`);
   return `Outlier: row ${row} has ${name} ${exact(value)}, far from the usual ${round(numbers!.q1)} to ${round(numbers!.q3)}${rest.length > 0 ? ` (${rest.join(', ')})` : ''}.`;
+}
+
+function rankOf(column: string, inherited: readonly string[]): number {
+  const at = inherited.indexOf(column);
+  return at < 0 ? 1 : at === 0 ? 0 : 2;
 }
 
 /** Whether a value lies within the range of the other values of its group, or at most half of that range beyond it. */
@@ -149,6 +158,8 @@ function unusualRows(table: ColumnsInMemory, plan: ColumnPlan, group: ColumnPlan
     const least = plan.type === 'integer' && plan.role === 'measure' ? minCount : 0;
     const steady = (low: number, high: number) => low > least && high <= low * steadyRatio;
     if (steady(value(0), value(-2)) && value(-1) > value(-2) * unusualRatio)
+      return [{ at: ranked.at(-1)!, low: value(0), high: value(-2) }];
+    if (rows.length >= minValues && value(-2) > 0 && value(-1) >= value(-2) * farRatio)
       return [{ at: ranked.at(-1)!, low: value(0), high: value(-2) }];
     if (steady(value(1), value(-1)) && value(0) < value(1) / unusualRatio) return [{ at: ranked[0]!, low: value(1), high: value(-1) }];
     return [];

@@ -11,6 +11,7 @@ import { isRating } from './ratings.ts';
 import { stuckFindings } from './stuck.ts';
 import { weekdayFindings, weekdays } from './weekday.ts';
 
+const maxRepeated = 4;
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 const minTimes = 6;
@@ -116,7 +117,7 @@ function gapFindings(
     if (twice.length > 0 && twice.length <= rows.length * 0.1)
       findings.push({
         kind: 'repeated_times',
-        text: `${whose}${plan.name} comes twice for ${listed(twice.slice(0, 4).map(([first, again]) => `${table.texts(plan)[first]} (${rowList([table.row(first), table.row(again)])})`))}${twice.length > 4 ? ' and more' : ''}.`,
+        text: `${whose}${plan.name} comes more than once for ${repeatedText(table, plan, twice)}.`,
       });
   }
   if (findings.some(({ kind }) => kind === 'gaps')) return findings;
@@ -210,6 +211,20 @@ function repeatedTimes(rows: number[], dates: Float64Array): [number, number][] 
   const found: [number, number][] = [];
   for (let i = 1; i < rows.length; i++) if (dates[rows[i]!] === dates[rows[i - 1]!]) found.push([rows[i - 1]!, rows[i]!]);
   return found;
+}
+
+/** "26.01.2024 (rows 5, 6 and 7)", each time once. */
+function repeatedText(table: ColumnsInMemory, plan: ColumnPlan, pairs: readonly [number, number][]): string {
+  const rowsOf = new Map<number, Set<number>>();
+  for (const [first, again] of pairs) {
+    const ms = table.dates(plan)[first]!;
+    rowsOf.set(ms, (rowsOf.get(ms) ?? new Set()).add(first).add(again));
+  }
+  const each = [...rowsOf.values()].map((rows) => {
+    const at = [...rows];
+    return `${table.texts(plan)[at[0]!]} (${rowList(at.map((row) => table.row(row)))})`;
+  });
+  return listed(each, maxRepeated);
 }
 
 function orderFindings(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array, series: readonly Series[]): Finding[] {

@@ -28,7 +28,7 @@ const cases: Case[] = [
       /budget is 1,650 and spent 1,475 \(89\.4 %\): budget − spent = 175 \(10\.6 %\) in all/,
       /spent is above budget for 1 key: Food by 100 \(25 %\)/,
       /spent is below budget for 2 keys, together 350: Music by 250 \(nothing at all\) and Room by 100 \(10 %\)/,
-      /spent without any budget: Flowers 75/,
+      /Only in spent\.csv, not in budget\.csv: 1 key \(Flowers \(row 4, spent 75\)\)/,
     ],
   },
   {

@@ -116,7 +116,7 @@ const cases: Case[] = [
       /Marketing 5,000 − 5,300\.50 = -300\.50/,
       /Budget − amount = 1,714\.50/,
       /Marketing by 300\.50/,
-      /without any Budget: Gifts 85/,
+      /Only in expenses\.csv, not in budget\.csv: 1 key \(Gifts \(row 4, amount 85\)\)/,
       /Only in budget\.csv.*Training/,
     ],
   },
