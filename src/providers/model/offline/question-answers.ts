@@ -130,7 +130,7 @@ function answer(
   const best = Math.max(0, ...others.map(({ score, candidate }) => (isNested(candidate) ? score - columnScore : score)));
   const own = topics.filter(({ beside }) => beside !== true);
   const isOnQuality = own.length > 0 && own.every(({ kinds }) => kinds === qualityKinds);
-  const isOnComments = isOnAnswers && !isCounting;
+  const isOnComments = isOnAnswers && !isCounting && rated.some(({ candidate }) => commentKinds.has(candidate.kind));
   const isOnPromoters = words.some((word) => promoterWords.has(word));
   const isOnMissing = isInterrogative(words[0] ?? '') && words.some((word) => missingWords.has(word));
   const isOnPeriod = words.some((word) => monthNumber(word) > 0 || periodWords.has(word));
