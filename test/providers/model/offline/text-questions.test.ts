@@ -188,3 +188,17 @@ test('sources in millions are added up, a right sum is told, and two measures of
   );
   assert.doesNotMatch(other, /same thing/);
 });
+
+test('changes between two times are computed with difference and percent, and only where both are stated', async () => {
+  const article = `Light on the hill
+
+By Ann Berg, 19 September 2025
+
+The council expects 40,000 visitors a year, up from 26,000 in 2021. The water stood 41 centimetres below the surface in 2019 and 12 centimetres below it in 2024. A ticket costs 9 euros for adults and 4 euros for children. The windows are to be replaced by the end of November.
+`;
+  const told = await report('How much have visitors and water changed in text.md?', article);
+  assert.match(told, /\| 26,000 to 40,000 visitors: \+14,000 visitors, \+53\.8 % \|/);
+  assert.match(told, /\| 41 centimetres to 12 centimetres: −29 centimetres, −70\.7 % \|/);
+  assert.doesNotMatch(told, /9 euros to 4 euros/);
+  assert.match(told, /\| end of November \| 2025-11-30 .* The windows are to be replaced/);
+});

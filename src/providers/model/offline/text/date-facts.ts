@@ -73,12 +73,16 @@ export function dayOf(date: FoundDate, { date: own }: TextFacts, isDeadline: boo
 
 /** The date of "Friday" in a text with a known date: for a mail its own, otherwise the text's. */
 export function relativeTo({ kind, date, messages, fields }: TextFacts, written: string, line: number): ReturnType<typeof relativeDate> {
-  if (kind !== 'minutes' && kind !== 'timeline' && kind !== 'incident' && kind !== 'e-mail' && kind !== 'transcript') return null;
+  const isRecord = kind === 'minutes' || kind === 'timeline' || kind === 'incident' || kind === 'e-mail' || kind === 'transcript';
+  // An article tells of other days too, so only the end of a month is counted from its own.
+  if (!isRecord && !(kind === 'prose' && monthEnd.test(written))) return null;
   if (/^(?:the |zur )?(?:next meeting|next session|nächste[rn]? (?:Sitzung|Treffen))$/i.test(written)) return nextMeeting(fields, date);
   const message = messages.findLast((each) => each.line <= line && each.iso !== null);
   if (message !== undefined && message.iso !== null) return relativeDate(written, message.iso, `${message.iso}, the day of the message`);
   return date === null || date.iso === null ? null : relativeDate(written, date.iso, `${date.iso}, line ${date.line}`);
 }
+
+const monthEnd = /^(?:the )?(?:end of|Ende) \p{Lu}/u;
 
 /** The day of the next meeting, where a line of the text names it. */
 function nextMeeting(fields: TextFacts['fields'], own: DateFact | null): ReturnType<typeof relativeDate> {

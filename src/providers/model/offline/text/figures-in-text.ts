@@ -3,7 +3,7 @@ import { findDates } from './dates.ts';
 import { countingWord } from './number-words.ts';
 
 const unit =
-  '(?:%|percent|per cent|Prozent|million|billion|thousand|Millionen|Milliarden|Mio\\.?|Mrd\\.?|bn|hours?|days?|weeks?|months?|years?|minutes?|seconds?|Stunden|Tagen?|Wochen|Monaten?|Jahren?|Minuten|km|kilomet(?:er|re)s?|met(?:er|re)s?|miles|kg|tonnes?|tons|litres?|hectares?|GB|MB|TB|ms|kWh|MW|people|users|customers|residents|visitors|employees|staff|votes|jobs|homes|seats|members|participants|points?|tickets|orders|units|pieces|copies|pages|steps|euros?|dollars?|pounds?|Euro|USD|EUR|GBP|CHF|€|\\$|£)';
+  '(?:%|percent|per cent|Prozent|million|billion|thousand|Millionen|Milliarden|Mio\\.?|Mrd\\.?|bn|hours?|days?|weeks?|months?|years?|minutes?|seconds?|Stunden|Tagen?|Wochen|Monaten?|Jahren?|Minuten|km|cm|mm|kilomet(?:er|re)s?|centimet(?:er|re)s?|millimet(?:er|re)s?|met(?:er|re)s?|miles|degrees|pairs|kg|tonnes?|tons|litres?|hectares?|GB|MB|TB|ms|kWh|MW|people|users|customers|residents|visitors|employees|staff|votes|jobs|homes|seats|members|participants|points?|tickets|orders|units|pieces|copies|pages|steps|euros?|dollars?|pounds?|Euro|USD|EUR|GBP|CHF|€|\\$|£)';
 const figurePattern = new RegExp(
   `(?<![\\p{L}\\p{N}.,/:#+-])(?:[$€£] ?|(?:USD|EUR|GBP|CHF) )?[-−]?\\d{1,3}(?:[.,'’]?\\d{1,3}){0,6}(?: ?(?:million|billion|thousand|Millionen|Milliarden|Mio\\.?|Mrd\\.?|bn|[mk](?![\\p{L}])))?(?:(?:[ -]|(?=[%€$£]))${unit})?(?![\\p{L}\\p{N}]|[:/-]\\d|\\.\\d)`,
   'gu',

@@ -6,6 +6,7 @@ import { checkedByRules, checkedIn } from '../contradictions.ts';
 import type { Quote, TextFacts } from '../facts.ts';
 import { type Passage, passagesOf } from '../passages.ts';
 import { readUnits } from '../units.ts';
+import { changesOf } from './changes.ts';
 import { Durations } from './durations.ts';
 import { lossOf } from './losses.ts';
 import { actionsOf, decisionsOf, openOf, unassignedOf } from './open-points.ts';
@@ -83,6 +84,12 @@ const rules: readonly Rule[] = [
     ],
     unless: counting,
     answer: (_, { facts }) => decisionsOf(facts),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:by how much|how much (?:more|less|higher|lower)|chang(?:e|es|ed)|compared?|comparison|gr[eo]w(?:n|th)?|rise|risen|rose|fall|fallen|fell|increase[ds]?|decrease[ds]?|develop(?:ed|ment)?|difference|um wie viel|verändert|gestiegen|gesunken|entwickelt)(?![\p{L}])/iu,
+    ],
+    answer: (clause, { facts, passages }) => (facts.kind === 'changelog' ? null : changesOf(clause, passages)),
   },
   {
     when: [
