@@ -17,10 +17,10 @@ const stopWords = wordSet(
 );
 /** Beside them a noun follows. */
 const nounLeads = wordSet(
-  'the a an my our your their his her its this that these those no any some each every of for with without in at on from by about near during ' +
-    'der die das den dem des ein eine einen einem einer mein meine meinem unser unsere unserem unseren kein keine keinen im am beim zum zur vom für mit ohne bei ' +
+  'the a an my our your their his her its this that these those no any some many several both another of for with without in at on from by about near during ' +
+    'der die das den dem des ein eine einen einem einer mein meine meinem unser unsere unserem unseren kein keine keinen viele wenige im am beim zum zur vom für mit ohne bei ' +
     'le la les un une des du au aux de mon ma mes notre nos ce cet cette ces aucun aucune pour avec sans dans ' +
-    'el los las una del al mi mis nuestro nuestra este esta ningún con sin para en ' +
+    'el los las una del al mi mis nuestro nuestra este esta ningún muchos muchas pocos con sin para en ' +
     'il lo gli della del delle dei nel nella',
 );
 /** Beside them a verb or an adjective follows. */

@@ -73,6 +73,13 @@ test('amounts of neighbouring sentences that pay for a stated cost are compared 
   assert.deepEqual(readFacts(one.replace('0.4', '0.5')).contradictions, []);
 });
 
+test('the cost may stand among other figures, and its sources in the next paragraph', () => {
+  const wing =
+    'New wing\n\nThe wing has 32 bays, 12 more than the old one, and cost £48 million.\n\nThe money came from three sources: the board paid £30 million, a fund £12.5 million, and an appeal raised £4.5 million.\n';
+  assert.match(readFacts(wing).contradictions[0]!.text, /add up to £47 million; the stated cost is £48 million, £1 million more\.$/);
+  assert.deepEqual(readFacts(wing.replace('cost £48', 'cost about £48')).contradictions, []);
+});
+
 test('sources that are said not to be all, or that are uncertain or in words, are not added up', () => {
   assert.deepEqual(readFacts(financed('The rest is still missing.')).contradictions, []);
   assert.deepEqual(readFacts(financed('').replace('and the trust', 'and the trust up to')).contradictions, []);

@@ -290,3 +290,18 @@ test('numbers in words are figures, and are read as the same numbers by every ru
   );
   assert.deepEqual(['zweiundzwanzig', 'Sixty-four', 'twelve', '17', 'many'].map(numberOfWord), [22, 64, 12, 17, null]);
 });
+
+test('what is not known, not concluded or still sought is open, in English and German', () => {
+  for (const [text, kind] of [
+    ['It is not known who would pay for it.', 'question'],
+    ["I don't know yet who will connect the power.", 'question'],
+    ['Für das Konzert wird noch ein Moderator gesucht.', 'question'],
+    ['The talks on night shifts have not been concluded.', 'undecided'],
+  ] as const)
+    assert.equal(statementOf(text).kind, kind, text);
+});
+
+test('a task in a later part of a sentence has its person, also after "so"', () => {
+  const { actions } = readFacts(`${garden}\nThe shed is full, so Jonas has to clear it by 28 September.\n`);
+  assert.deepEqual(actions.at(-1)?.who, 'Jonas');
+});

@@ -23,7 +23,7 @@ const moved =
 /** What a person who is only named by the way did: "Roche, who voted against the plan, called it too dear". */
 const relativeClause = /, (?:who|whom|whose) [^,;.]{1,200},/giu;
 const undecided =
-  /(?<![\p{L}])(?:not (?:yet )?(?:been )?(?:decided|agreed|approved|resolved)|no decision|no conclusion|no consensus|no agreement|undecided|(?:to be|still|must be|needs? to be|has to be|have to be|should be|can be|could be|will be|be) (?:decided|agreed|approved|resolved)|decision (?:was |is |has been )?(?:deferred|postponed|pending)|deferred|postponed|to (?:postpone|defer|adjourn)|pushed back to|adjourned|tabled (?:until|to|for)|(?:let(?:'|’)?s |to |we )decide (?:that |this |it )?(?:tomorrow|later|next|then|on \p{Lu})|put off|on hold|vertagt|verschoben|zu (?:vertagen|verschieben)|zurückgestellt|noch nicht (?:entschieden|beschlossen|genehmigt)|keine (?:Entscheidung|Einigung)|kein Beschluss|offen geblieben)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:not (?:yet )?(?:been )?(?:decided|agreed|approved|resolved|concluded|settled|finali[sz]ed)|no decision|no conclusion|no consensus|no agreement|undecided|(?:to be|still|must be|needs? to be|has to be|have to be|should be|can be|could be|will be|be) (?:decided|agreed|approved|resolved)|decision (?:was |is |has been )?(?:deferred|postponed|pending)|deferred|postponed|to (?:postpone|defer|adjourn)|pushed back to|adjourned|tabled (?:until|to|for)|(?:let(?:'|’)?s |to |we )decide (?:that |this |it )?(?:tomorrow|later|next|then|on \p{Lu})|put off|on hold|vertagt|verschoben|zu (?:vertagen|verschieben)|zurückgestellt|noch nicht (?:entschieden|beschlossen|genehmigt)|keine (?:Entscheidung|Einigung)|kein Beschluss|offen geblieben)(?![\p{L}])/iu;
 /** What follows is the content of a decision. */
 const decidedThat =
   /(?<![\p{L}])(?:decided|agreed|resolved|voted|approved|beschlossen|entschieden|vereinbart)(?: unanimously|,? einstimmig)?,? (?=(?:that|to|not to|dass|nicht)(?![\p{L}]))/iu;
@@ -31,10 +31,10 @@ const decidedThat =
 const approving = /(?<!(?:to|yet) )be (?:approved|resolved)(?![\p{L}])/giu;
 const later = /(?<![\p{L}])(?:later|next|meeting|session|then|until|once|tomorrow|später|nächste[rnms]?|sitzung)(?![\p{L}])/iu;
 const unclear =
-  /(?<![\p{L}])(?:unclear|unresolved|not clear|to be clarified|(?:not|un)known (?:who|how|whether|when|what)|nobody knows|remains open|left open|still open|(?:^|, )[Oo]ffen (?:ist|bleibt|sind)|(?:ist|bleibt|sind) (?:noch )?offen,|ungeklärt|noch offen|unklar|zu klären)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:unclear|unresolved|not clear|to be clarified|(?:not |un)known (?:who|how|whether|when|what)|(?:do not|don(?:'|’)t|does not|doesn(?:'|’)t) (?:yet )?know (?:yet )?(?:who|how|whether|when|what|if)|nobody knows|remains open|left open|still open|(?:^|, )[Oo]ffen (?:ist|bleibt|sind)|(?:ist|bleibt|sind) (?:noch )?offen,|ungeklärt|noch offen|unklar|zu klären)(?![\p{L}])/iu;
 /** What is missing, or will be decided on a later day. */
 const pending =
-  /(?<![\p{L}])(?:(?:is|are) still (?:needed|missing|wanted)|no (?:new )?(?:name|volunteer|successor|candidate|sponsor|date|solution|contract|answer) (?:was|were|has been|have been|is|could be) (?:yet )?(?:found|named|given|signed|set|reached)|(?:nobody|no one) has (?:yet )?(?:taken (?:this|that|it|them) on|volunteered|offered)|still (?:has|have) to be (?:found|raised|decided|agreed|clarified|set|paid)|still unknown|(?:will decide|will vote|votes)(?: [^.;,:]{1,60})? (?:on|in) (?:\d{1,4}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)|wird noch gesucht|werden noch gesucht|fehlt noch|fehlen noch)(?![\p{L}\p{N}])/iu;
+  /(?<![\p{L}])(?:(?:is|are) still (?:needed|missing|wanted)|no (?:new )?(?:name|volunteer|successor|candidate|sponsor|date|solution|contract|answer) (?:was|were|has been|have been|is|could be) (?:yet )?(?:found|named|given|signed|set|reached)|(?:nobody|no one) has (?:yet )?(?:taken (?:this|that|it|them) on|volunteered|offered)|still (?:has|have) to be (?:found|raised|decided|agreed|clarified|set|paid)|still unknown|(?:will decide|will vote|votes)(?: [^.;,:]{1,60})? (?:on|in) (?:\d{1,4}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)|(?:wird|werden) noch (?:[^.;,:]{1,40} )?gesucht|fehlt noch|fehlen noch)(?![\p{L}\p{N}])/iu;
 const objected =
   /(?<![\p{L}])(?:disagreed|disagrees|objected|objects|dissented|abstained|opposed|voted against|against the votes? of|widersprach|widersprachen|enthielt sich|enthielten sich|stimmte dagegen|stimmten dagegen)(?![\p{L}])/iu;
 const supposed =
@@ -148,7 +148,7 @@ export function presentAction(sentence: string, line: number, known: ReadonlySet
 /** "No conclusion, Sue to come back on this": an action of a known person in a later part of the sentence. */
 export function clauseAction(sentence: string, line: number, known: ReadonlySet<string>): Action | null {
   const read = sentence.slice(0, 1500);
-  for (const { index, 0: mark } of read.matchAll(/(?:[,;:]|\.\.\.|…| –| —| -|\band|\bund) (?=\p{Lu})/gu)) {
+  for (const { index, 0: mark } of read.matchAll(/(?:[,;:]|\.\.\.|…| –| —| -|\band|\bund) (?:so |and |but |then )?(?=\p{Lu})/gu)) {
     const clause = read.slice(index + mark.length);
     const who = leadingPerson(clause, known);
     if (who === null) continue;

@@ -18,6 +18,8 @@ const inWords = /(?<![\p{L}])(?:\p{L}{2,12} (?:hundred|thousand|million)|half a 
 const scaled = /(?<![\p{L}])(?:million|billion|thousand|Millionen|Milliarden|Mio\.?|Mrd\.?|bn)$/iu;
 const fewest = 3;
 const maxSentences = 5;
+/** The sources may stand in the next paragraph. */
+const maxGap = 2;
 /** Sources that make less of the cost are not meant to be all of them. */
 const minShare = 0.6;
 
@@ -27,12 +29,15 @@ type Financing = { cost: Amount; sources: Amount[]; from: number; to: number; su
 export function financings(passages: readonly Passage[]): Financing[] {
   return passages.flatMap((passage): Financing[] => {
     const { text, amounts, line, section, at } = passage;
-    const [cost, ...others] = amounts;
-    if (cost === undefined || others.length > 0 || !isMoney(cost) || !costing.test(text) || uncertain.test(text)) return [];
+    const [cost, ...others] = amounts.filter(isMoney);
+    const stated = costing.exec(text)?.index;
+    // "It has 32 bays, 12 more than before, and cost £48 million": only what is said of the cost may be uncertain.
+    if (cost === undefined || others.length > 0 || stated === undefined || uncertain.test(text.slice(Math.min(stated, cost.index))))
+      return [];
     const sources: Amount[] = [];
     let to = line;
     for (const next of passages.slice(at + 1, at + 1 + maxSentences)) {
-      if (next.section !== section || next.line - to > 1 || next.amounts.length === 0 || !giving.test(next.text)) break;
+      if (next.section !== section || next.line - to > maxGap || next.amounts.length === 0 || !giving.test(next.text)) break;
       if (uncertain.test(next.text) || inWords.test(next.text) || next.amounts.some((source) => !isPart(source, cost))) return [];
       sources.push(...next.amounts);
       to = next.line;

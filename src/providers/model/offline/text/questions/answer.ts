@@ -9,6 +9,7 @@ import { readUnits } from '../units.ts';
 import { changesOf } from './changes.ts';
 import { Durations } from './durations.ts';
 import { lossOf } from './losses.ts';
+import { moneyIn } from './money.ts';
 import { actionsOf, decisionsOf, openOf, unassignedOf } from './open-points.ts';
 import { causeOf, ruledOut, whyLate } from './reasons.ts';
 import { leadOf, saidBy } from './said.ts';
@@ -66,6 +67,13 @@ const rules: readonly Rule[] = [
   },
   {
     when: [
+      /(?<![\p{L}])(?:how much (?:money|(?:did|does|will) it cost)|what (?:did|does|will) it cost|costs?|wie ?viel Geld|was kostete?)(?![\p{L}])/iu,
+    ],
+    unless: counting,
+    answer: (_, { passages }) => moneyIn(passages),
+  },
+  {
+    when: [
       /(?<![\p{L}])(?:who (?:does|has to|must|needs to|will|is to|should|takes|is responsible)|(?:have|has|need|needs) to do|action (?:items?|points?)|actions|to-?dos?|tasks|wer (?:macht|muss|soll|übernimmt)|Aufgaben)(?![\p{L}])/iu,
     ],
     unless: counting,
@@ -73,7 +81,7 @@ const rules: readonly Rule[] = [
   },
   {
     when: [
-      /(?<![\p{L}])(?:still open|(?:left|remains?|stays?|stayed|remained) open|open (?:points?|questions?|issues?|items?|matters?)|undecided|not (?:yet )?(?:decided|settled|agreed|clear)|unsettled|unresolved|outstanding|postponed|put off|offen|offene Punkte|vertagt|ungeklärt)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:still open|(?:what|which) (?:is|are|points are) open|(?:left|remains?|stays?|stayed|remained) open|open (?:points?|questions?|issues?|items?|matters?)|undecided|not (?:yet )?(?:decided|settled|agreed|clear)|unsettled|unresolved|outstanding|postponed|put off|offen|offene Punkte|vertagt|ungeklärt)(?![\p{L}])/iu,
     ],
     unless: counting,
     answer: (_, { facts, passages }) => openOf(facts, passages),
