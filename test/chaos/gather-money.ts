@@ -114,10 +114,15 @@ export async function unpaidOrders(databaseUrl: string): Promise<KeptMoney['unpa
   );
 }
 
+/** As it is answered: an earlier version records the wallet's reason. */
+function shownReason(column: string): string {
+  return `case ${column} when 'per_transaction_limit' then 'spend_limit_exceeded' else ${column} end`;
+}
+
 async function readBooks(url: string) {
   const authorizations = await rowsOf(
     url,
-    `select id, account_id as account, card_id as card, card_id || '/' || merchant as mark, amount_minor::float8 as amount, status, decline_reason as reason,
+    `select id, account_id as account, card_id as card, card_id || '/' || merchant as mark, amount_minor::float8 as amount, status, ${shownReason('decline_reason')} as reason,
        ${days('created_at', `created_at + ${apart}`)} as days
      from card_authorization`,
   );

@@ -256,5 +256,7 @@ function posting(path: string, body: object): Ask {
 }
 
 function decisionOf({ json }: Answer): Decided {
-  return { id: json.id, status: json.status, reason: json.decline_reason ?? json.payment_error ?? null };
+  // The answer of an earlier version, which may run beside this one.
+  const declined = json.decline_reason === 'per_transaction_limit' ? 'spend_limit_exceeded' : json.decline_reason;
+  return { id: json.id, status: json.status, reason: declined ?? json.payment_error ?? null };
 }
