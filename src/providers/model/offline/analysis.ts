@@ -11,7 +11,7 @@ import { nothing, notOffered, over, type Progress } from './job.ts';
 import { boundsIn, limitAnswers } from './limits.ts';
 import type { Orders } from './orders.ts';
 import { readTokens } from './prompt-tokens.ts';
-import { questionAnswers } from './question-answers.ts';
+import { besideTexts, questionAnswers } from './question-answers.ts';
 import { withoutRepeats } from './repeats.ts';
 import { type Answer, leftOut, type Material, shownBy, writeNothing, writeReport, writeSummary } from './report.ts';
 import type { Requests } from './requests.ts';
@@ -79,8 +79,7 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
     answers: [
       ...withoutCounts(answered.answers, limits),
       ...limits,
-      ...withoutLimits(toQuestions, request, limits),
-      ...answerTexts(request, texts),
+      ...besideTexts(withoutLimits(toQuestions, request, limits), answerTexts(request, texts)),
     ],
     remarks,
     chartPath: charted === null ? null : 'chart.svg',

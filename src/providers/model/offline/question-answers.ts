@@ -171,6 +171,13 @@ function answer(
   return [isOnComments ? { ...answerOf(question, said), short: said.join(' ').replace(/\.$/, '') } : answerOf(question, said)];
 }
 
+/** The answers from tables, without those that say that no rule reads a question which a text answers; then the answers from texts. */
+export function besideTexts(fromTables: readonly Answer[], fromTexts: readonly Answer[]): Answer[] {
+  const asked = (question: string) => question.replace(/[.?! ]{1,4}$/, '').toLowerCase();
+  const answered = new Set(fromTexts.map(({ question }) => asked(question)));
+  return [...fromTables.filter(({ question, short }) => !(short.startsWith(noRule) && answered.has(asked(question)))), ...fromTexts];
+}
+
 /** 1 for a finding on the main measure of its table, which answers first where the question names no column. */
 function ofMain({ text, main }: Candidate): number {
   return main !== undefined && mentions(text, safe(main)) ? 1 : 0;

@@ -14,6 +14,9 @@ const minutes = zipOf({
     paragraph('Present: Nora Feld, Anna Berg'),
     paragraph('Boats', 'Heading2'),
     paragraph('The purchase of a boat was approved unanimously. Anna will ask three builders by 15 December.'),
+    paragraph('It is still open who pays for the trailer.'),
+    paragraph('Who does what', 'Heading2'),
+    '<w:p><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>The caretaker clears the shed in July</w:t></w:r></w:p>',
     `<w:tbl>${[
       ['Boat', 'Year', 'Cost'],
       ['Swift', '2019', '1,200'],
@@ -26,7 +29,7 @@ const minutes = zipOf({
 });
 
 test('minutes in a Word document are summarised, and their table is a table', async () => {
-  const { workspace } = await runAgent('Summarise minutes.docx: what was decided and who has to do what?', {
+  const { workspace } = await runAgent('Summarise minutes.docx: what was decided, who has to do what, and what is not settled yet?', {
     files: { 'minutes.docx': minutes },
   });
   const report = [...workspace.files.keys()]
@@ -35,6 +38,10 @@ test('minutes in a Word document are summarised, and their table is a table', as
     .join('\n');
   assert.match(report, /\| The purchase of a boat was approved unanimously\. \| Boats \|/);
   assert.match(report, /\| Anna \| Anna will ask three builders by 15 December\. \| 15 December \| 2025-12-15/);
+  assert.match(report, /The caretaker clears the shed in July \|/);
+  // A question that the text answers is not said to be read by no rule of tables.
+  assert.match(report, /\| It is still open who pays for the trailer\. \| open question \|/);
+  assert.doesNotMatch(report, /No rule of the offline model reads/);
   assert.match(report, /minutes\.docx: 3 rows, 3 columns \(table in a Word document, utf-8\)/);
   assert.match(report, /Cost adds up to 5,500/);
 });

@@ -205,12 +205,12 @@ test('an article says what is open in its statements, and the question what is n
 
 The tower will open to visitors again in May, almost four years after it was closed. "Who will pay?" a visitor asked.
 
-Roche has asked for a review of the costs; the council will decide on this request on 20 October 2025. Still open is who will run the site. The trust has shown interest, but no contract has been signed.
+Councillor Declan Roche called it dear. He has asked for a review of the costs; the council will decide on this request on 20 October 2025. Still open is who will run the site. The trust has shown interest, but no contract has been signed.
 `;
   const { workspace } = await runAgent('What is not settled yet in tower.md?', { files: { 'tower.md': article } });
   const report = workspace.text('summary.md');
   const answer = report.slice(report.indexOf('**What is not settled'), report.indexOf('in its own sentences'));
-  assert.match(answer, /will decide on this request on 20 October 2025/);
+  assert.match(answer, /will decide on this request on 20 October 2025\. \(Declan Roche\)/);
   assert.match(answer, /Still open is who will run the site/);
   assert.match(answer, /no contract has been signed/);
   assert.doesNotMatch(answer, /Who will pay/);

@@ -11,7 +11,7 @@ import { add, addOnce, maxEach } from './fact-list.ts';
 import { figuresIn } from './figures-in-text.ts';
 import { type LogFacts, readLog } from './log-facts.ts';
 import { announces, type Message, readMessages, senderName, writerOf } from './messages.ts';
-import { doesSomethingToIt, type Passage, passagesOf, withSubject } from './passages.ts';
+import { doesSomethingToIt, type Passage, passagesOf, withPerson, withSubject } from './passages.ts';
 import { namesAndQuotes, people, presentIn } from './people-facts.ts';
 import { Durations } from './questions/durations.ts';
 import {
@@ -132,7 +132,12 @@ function relate(facts: TextFacts, passages: readonly Passage[]): void {
   facts.actions = facts.actions.map((action) =>
     doesSomethingToIt(action.what) ? { ...action, what: complete({ text: action.what, line: action.line }).text } : action,
   );
-  const questions = facts.questions.map((quote) => (/^No(?:body| one)? /.test(quote.text) ? complete(quote) : quote));
+  const names = facts.people.map(({ text }) => text);
+  const named = (quote: Quote): Quote => {
+    const passage = placed.get(`${quote.line} ${quote.text}`);
+    return passage === undefined ? quote : { ...quote, text: withPerson(passage, names) };
+  };
+  const questions = facts.questions.map((quote) => (/^No(?:body| one)? /.test(quote.text) ? complete(quote) : named(quote)));
   facts.questions = questions.filter(({ text }) => !questions.some((other) => other.text !== text && other.text.startsWith(`${text} `)));
   const year = facts.date?.iso?.slice(0, 4) ?? null;
   facts.contradictions = [...contradictionsIn(facts, passages), ...new Durations(passages, year).contradiction(passages)].slice(0, maxEach);

@@ -75,3 +75,12 @@ export function withSubject(passage: Passage): { text: string; line: number } {
   }
   return { text, line };
 }
+
+/** "He has asked for a review": with the person whom the same paragraph names before, if it names exactly one of the known people. */
+export function withPerson(passage: Passage, people: readonly string[]): string {
+  if (!/^(?:He|She) /.test(passage.text)) return passage.text;
+  const before: string[] = [];
+  for (let from = passage.before; from !== null && from.line === passage.line; from = from.before) before.push(from.text);
+  const named = people.filter((name) => before.some((sentence) => sentence.includes(name)));
+  return named.length === 1 ? `${passage.text} (${named[0]})` : passage.text;
+}

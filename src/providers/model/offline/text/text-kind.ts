@@ -20,7 +20,7 @@ const sections: readonly (readonly [RegExp, Section])[] = [
   [/(?:last|previous|prior) (?:meeting|actions?|minutes)|matters arising|completed|^done$|erledigt|letzten? sitzung/i, 'past'],
   [/decision|decided|resolution|^agreed|beschl[uü]ss|entscheidung/i, 'decisions'],
   [
-    /^(?:\p{L}{2,14} )?measures$|action|to-?do|to do|next steps|^tasks|follow.?ups?|assignments|aufgabe|maßnahme|nächste schritte/iu,
+    /^(?:\p{L}{2,14} )?measures$|action|to-?do|to do|next steps|^tasks|follow.?ups?|assignments|who does what|responsibilities|aufgabe|wer macht was|zuständigkeiten|maßnahme|nächste schritte/iu,
     'actions',
   ],
   [/open (?:question|issue|point|item)|^questions?$|unresolved|parking lot|offene? (?:frage|punkt)|^offen$|^frage/i, 'questions'],

@@ -21,7 +21,7 @@ export function openOf(facts: TextFacts, passages: readonly Passage[]): Told {
   const unowned = facts.actions.filter(({ who, done }) => who === null && !done).map(({ what, line }) => ({ text: what, line }));
   const rows: [string, Quote][] = [
     ...facts.undecided.map((quote): [string, Quote] => ['put off or not decided', quote]),
-    ...facts.questions.map((quote): [string, Quote] => ['open question', quote]),
+    ...facts.questions.filter((quote) => !isRequest(facts, quote)).map((quote): [string, Quote] => ['open question', quote]),
     ...unowned.map((quote): [string, Quote] => ['action for which nobody is named', quote]),
     ...stillOpen(passages).map((quote): [string, Quote] => ['agreed earlier and not done', quote]),
   ];
@@ -36,6 +36,11 @@ export function openOf(facts: TextFacts, passages: readonly Passage[]): Told {
     ],
     sections: ['Put off or not decided', 'Open questions', 'Actions for which nobody is named'],
   };
+}
+
+/** "Can you book the room?" is a task. */
+function isRequest({ actions }: TextFacts, { text, line }: Quote): boolean {
+  return text.endsWith('?') && actions.some((action) => action.line === line && action.what === text);
 }
 
 export function actionsOf(facts: TextFacts): Told {
