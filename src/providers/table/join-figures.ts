@@ -4,7 +4,7 @@ import { cellText } from './cell.ts';
 import type { ColumnPlan } from './column-evidence.ts';
 import { nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
-import { countOf, exact, listed } from './figure-text.ts';
+import { countOf, exact, listed, round } from './figure-text.ts';
 import type { Ratio } from './findings/ratio.ts';
 import { dueFindings } from './join-dues-findings.ts';
 import { enriched, grouped, named } from './join-groups.ts';
@@ -95,6 +95,8 @@ function differences(a: Side, b: Side): Finding[] {
     const differing: string[] = [];
     let compared = 0;
     let change = 0;
+    let rises = 0;
+    let falls = 0;
     for (const [key, own] of a.rows) {
       const other = b.rows.get(key)?.[0];
       if (other === undefined) continue;
@@ -104,7 +106,11 @@ function differences(a: Side, b: Side): Finding[] {
       if (x.reads === 'number') {
         const [m, t] = [table(a).numbers(x)[own[0]!]!, table(b).numbers(y)[other]!];
         if (m === t || (Number.isNaN(m) && Number.isNaN(t))) continue;
-        if (!Number.isNaN(m) && !Number.isNaN(t)) change += t - m;
+        if (!Number.isNaN(m) && !Number.isNaN(t)) {
+          change += t - m;
+          if (t > m) rises++;
+          else falls++;
+        }
         differing.push(
           `${written(a, own[0]!)} ${cellText(mine, maxKeyChars) || 'missing'} and ${cellText(theirs, maxKeyChars) || 'missing'}${Number.isNaN(t - m) ? '' : ` (${t > m ? '+' : '−'}${exact(clean(Math.abs(t - m)))})`}`,
         );
@@ -113,12 +119,17 @@ function differences(a: Side, b: Side): Finding[] {
     }
     if (compared === 0) continue;
     const total = x.reads === 'number' && x.role === 'measure' && change !== 0 ? `; all differences together ${exact(clean(change))}` : '';
+    const sign = change > 0 ? '+' : '−';
+    const steps =
+      rises + falls < 2
+        ? ''
+        : `; ${exact(rises)} higher and ${exact(falls)} lower in ${b.name}, on average by ${change === 0 ? '0' : `${sign}${round(clean(Math.abs(change) / (rises + falls)))}`}`;
     findings.push({
       kind: 'join_values',
       text:
         differing.length === 0
           ? `${x.name} is the same in both files for all ${countOf(compared, 'common key')}.`
-          : `${x.name} differs for ${exact(differing.length)} of ${countOf(compared, 'common key')} (${a.name} and ${b.name}): ${listed(differing.slice(0, shown), shown)}${differing.length > shown ? ' and more' : ''}${total}.`,
+          : `${x.name} differs for ${exact(differing.length)} of ${countOf(compared, 'common key')} (${a.name} and ${b.name}): ${listed(differing.slice(0, shown), shown)}${differing.length > shown ? ' and more' : ''}${steps}${total}.`,
     });
   }
   return findings.slice(0, 4);
@@ -130,6 +141,8 @@ function together(a: Side, b: Side): Finding[] {
   if (uniqueness(a.rows) < 0.95 && uniqueness(b.rows) < 0.95) return [];
   for (const x of quantities(a).slice(0, 3)) {
     for (const y of quantities(b).slice(0, 3)) {
+      // Two versions of one column nearly always rise together.
+      if (x.name === y.name) continue;
       const pairs = [...a.rows.keys()].filter((key) => b.rows.has(key)).map((key) => [figureOf(a, x, key), figureOf(b, y, key)] as const);
       const known = pairs.filter(([p, q]) => !Number.isNaN(p) && !Number.isNaN(q));
       const r = known.length < minPairs ? 0 : correlation(known);

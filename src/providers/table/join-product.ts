@@ -27,7 +27,7 @@ export function productFigures(a: Side, b: Side): Finding[] {
   if (pair === null) return [];
   const { q, p, name } = pair;
   if ([...table(a).quantities(), q, p].some(({ units }) => units.size > 1)) return [];
-  const prices = table(b).numbers(p);
+  const [amounts, prices] = [table(a).numbers(q), table(b).numbers(p)];
   // The row with the lowest price stands for a key with several; what the highest would add is told beside the sum.
   const lowest = new Map<string, number[]>();
   const sum = new ExactSum();
@@ -51,7 +51,8 @@ export function productFigures(a: Side, b: Side): Finding[] {
       if (found !== null && found.value > top.value) top = { at, other: low, value: found.value };
       return found ?? [];
     });
-    if (known.length < own.length) uncounted.push(keyName);
+    for (const at of own.filter((row) => Number.isNaN(amounts[row]!)))
+      uncounted.push(own.length === 1 ? keyName : `row ${table(a).row(at)} of ${keyName}`);
     if (known.length === 0) continue;
     rows += known.length;
     for (const { value, decimals } of known) sum.add(value, decimals);
@@ -81,7 +82,7 @@ export function productFigures(a: Side, b: Side): Finding[] {
       text: `${name} (${a.name} with ${b.name}${withoutText(a)}) adds up to ${total} over ${countOf(rows, 'row')}: ${listed(
         ranked.slice(0, shown).map(({ key, value }, i) => `${key} ${exact(value)}${i < sharesShown ? share(value, whole) : ''}`),
         shown,
-      )}${ranked.length > shown ? ' and more' : ''}. The largest row is ${table(a).rowName(top.at)}: ${exact(table(a).numbers(q)[top.at]!)} × ${exact(prices[top.other]!)} = ${exact(clean(top.value))}${placeOf(a, top.at)}.`,
+      )}${ranked.length > shown ? ' and more' : ''}. The largest row is ${table(a).rowName(top.at)}: ${exact(amounts[top.at]!)} × ${exact(prices[top.other]!)} = ${exact(clean(top.value))}${placeOf(a, top.at)}.`,
     },
   ];
   if (doubts.length > 0)
@@ -96,18 +97,18 @@ export function productFigures(a: Side, b: Side): Finding[] {
     });
   findings.push(...notPositive(name, ranked));
   if (unpriced.length > 0) {
-    const known = unpriced.flatMap(({ of }) => of.map((at) => table(a).numbers(q)[at]!)).filter((value) => !Number.isNaN(value));
+    const known = unpriced.flatMap(({ of }) => of.map((at) => amounts[at]!)).filter((value) => !Number.isNaN(value));
     const amount = exact(clean(known.reduce((all, value) => all + value, 0)));
     findings.push({
       kind: 'join_unpriced',
-      text: `Not in this sum, because they have no ${p.name}: ${listed(
+      text: `Not in ${name}, because they have no ${p.name}: ${listed(
         unpriced.map((missing) => missing.name),
         shown,
       )} (${q.name} ${amount} in ${countOf(known.length, 'row')}).`,
     });
   }
   if (uncounted.length > 0)
-    findings.push({ kind: 'join_unpriced', text: `Not in this sum, because ${q.name} is missing: ${listed(uncounted, shown)}.` });
+    findings.push({ kind: 'join_unpriced', text: `Not in ${name}, because ${q.name} is missing: ${listed(uncounted, shown)}.` });
   const b1 = { ...b, rows: lowest };
   const figureAt = (at: number, other: number) => pairProduct(a, q, at, b, p, other)?.value ?? Number.NaN;
   return [...findings, ...grouped(a, b1, figureAt, name), ...grouped(a, b1, figureAt, name, true, a), ...byMonth(a, b1, figureAt, name)];

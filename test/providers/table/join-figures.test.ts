@@ -17,8 +17,8 @@ test('a key with two prices is valued at both, once, and rows without a quantity
   assert.deepEqual(await remarksOf(/join_product|join_unpriced|join_groups/, { 'garden.csv': garden, 'prices.csv': prices }), [
     'quantity × unit_price (garden.csv with prices.csv) adds up to 46 with the lowest and 52 with the highest unit_price of each key over 3 rows: 012 (Rose) 30 (65.2 %), 011 (Fern) 10 (21.7 %) and 014 (Iris) 6 (13 %). The largest row is row 2 (012): 10 × 3 = 30, bed South.',
     'unit_price of prices.csv has several values for 1 key: 012 (Rose) 3 in row 2 and 3.60 in row 3, which makes 30 or 36; together 6 more with the highest. All other products use the lowest.',
-    'Not in this sum, because they have no unit_price: 015 (Aster) (quantity 6 in 1 row).',
-    'Not in this sum, because quantity is missing: 013 (Lily).',
+    'Not in quantity × unit_price, because they have no unit_price: 015 (Aster) (quantity 6 in 1 row).',
+    'Not in quantity × unit_price, because quantity is missing: 013 (Lily).',
     'quantity × unit_price by bed (from garden.csv): South 30 (65.2 %, 1 row) and North 16 (34.8 %, 2 rows).',
   ]);
 });
@@ -45,6 +45,17 @@ test('keys without a partner are told with their figures and the sum of these, w
   assert.deepEqual(await remarksOf(/join_only/, { 'plan.csv': budget, 'spent.csv': spent.replaceAll('04,15', '66,15') }), [
     'Only in plan.csv, not in spent.csv: 3 keys (03 (Print, budget 250), 05 (Web, budget 120) and 06 (Post, budget 80); together budget 450).',
     'Only in spent.csv, not in plan.csv: 3 keys (66 (rows 5 and 6, spent 15), 77 (row 7, spent 33) and 88 (row 8, spent 12); together spent 60).',
+  ]);
+});
+
+test('a row without a quantity is told apart from its key, and changed values with how many rose and by how much', async () => {
+  const prices = 'code,price\n01,10\n02,3\n03,2\n';
+  const sold = 'day,code,units\n1 May 2024,01,4\n2 May 2024,02,2\n3 May 2024,01,\n4 May 2024,03,5\n5 May 2024,02,1\n6 May 2024,01,3\n';
+  assert.deepEqual(await remarksOf(/join_unpriced/, { 'sold.csv': sold, 'prices.csv': prices }), [
+    'Not in units × price, because units is missing: row 3 of 01.',
+  ]);
+  assert.deepEqual(await remarksOf(/join_values/, { 'old.csv': prices, 'new.csv': 'code,price\n01,11\n02,2.5\n03,2\n' }), [
+    'price differs for 2 of 3 common keys (old.csv and new.csv): 01 10 and 11 (+1) and 02 3 and 2.5 (−0.50); 1 higher and 1 lower in new.csv, on average by +0.25.',
   ]);
 });
 

@@ -14,7 +14,7 @@ import { emptyAnswers } from './empty-tables.ts';
 import { mainMeasure, safe } from './figure.ts';
 import { findingsWithKinds } from './findings.ts';
 import { readTokens } from './prompt-tokens.ts';
-import { asksWorth, hasValue, statusFigures, valueKinds, withItsMeasure } from './question-measures.ts';
+import { asksWorth, hasValue, perWords, statusFigures, valueKinds, withItsMeasure } from './question-measures.ts';
 import { otherSide } from './question-sides.ts';
 import { commentKinds, qualityKinds, severityOf, topicsOf } from './question-topics.ts';
 import { isInterrogative, questionsIn } from './questions.ts';
@@ -40,7 +40,7 @@ const countWords = wordSet('many number count viele anzahl');
 const comparing = wordSet('compare vergleiche vergleichen compara comparez confronta vergelijk');
 /** "Which customers have no orders", "which orders belong to no customer". */
 const missingWords = wordSet('no none without belong belongs kein keine keinen ohne ningún ninguno ninguna sin aucun aucune sans');
-const missingKinds = new Set(['join_only', 'join_inactive']);
+const missingKinds = new Set(['join_only', 'join_inactive', 'dues_unassigned']);
 const promoterWords = wordSet('nps enps promoter promoters');
 const ofSeveralFindings = /^(?:dues|budget)_/;
 /** Findings by the values of a column. */
@@ -134,7 +134,7 @@ function answer(
   const isOnPromoters = words.some((word) => promoterWords.has(word));
   const isOnMissing = isInterrogative(words[0] ?? '') && words.some((word) => missingWords.has(word));
   const isOnPeriod = words.some((word) => monthNumber(word) > 0 || periodWords.has(word));
-  const isOnWorth = asksWorth(words);
+  const isOnWorth = asksWorth(words) || (words.some((word) => perWords.has(word)) && others[0]?.candidate.kind === 'join_product');
   const decisive = others.filter(
     ({ candidate: { kind, text }, named }) =>
       decisiveKinds.has(kind) ||

@@ -9,9 +9,10 @@ import { safe } from './figure.ts';
 import { readTokens } from './prompt-tokens.ts';
 
 const negations = wordSet(
-  'no none not never without missing lack lacks lacking kein keine keinen keiner keinem nicht ohne fehlt fehlen sin ningún ninguno ninguna no sans aucun aucune pas senza nessun nessuna non geen zonder sem nenhum nenhuma',
+  'no none not never nobody niemand nadie personne nessuno without missing lack lacks lacking kein keine keinen keiner keinem nicht ohne fehlt fehlen sin ningún ninguno ninguna no sans aucun aucune pas senza nessun nessuna non geen zonder sem nenhum nenhuma',
 );
 const fileWeight = 2;
+const minCompound = 4;
 
 /** Findings on the keys of the side that is not asked for; empty if the question does not tell the side. */
 export function otherSide(question: string, joins: readonly JoinProfile[], tables: readonly TableProfile[]): (text: string) => boolean {
@@ -40,10 +41,22 @@ function named(words: readonly string[], { name, columns }: TableProfile): numbe
     .filter((word) => word.length > 2)
     .reduce((sum, word) => {
       const isFile = word === name.toLowerCase() || file.some((token) => token.length > 2 && stem(token) === stem(word));
-      return sum + (isFile ? fileWeight : columnFor(word, columns) === undefined ? 0 : 1);
+      const isColumn =
+        columnFor(word, columns) !== undefined ||
+        columns.some((column) => nameTokens(column.name).some((token) => isCompound(token, word)));
+      return sum + (isFile ? fileWeight : isColumn ? 1 : 0);
     }, 0);
 }
 
+/** "Stundensatz" is a "Satz". */
+function isCompound(token: string, word: string): boolean {
+  return word.length >= minCompound && token.length > word.length && token.endsWith(word);
+}
+
+/** Without an ending, and with one spelling of umlauts. */
 function stem(word: string): string {
-  return word.replace(/(?:ies|es|en|s|e|y|n)$/, '');
+  return word
+    .replace(/[äöü]/g, (letter) => ({ ä: 'ae', ö: 'oe', ü: 'ue' })[letter]!)
+    .replace(/([aou])e(?=[a-z]{2})/g, '$1')
+    .replace(/(?:ies|es|en|s|e|y|n)$/, '');
 }

@@ -51,7 +51,7 @@ const topics: readonly Topic[] = [
   {
     words:
       /^(?:grow|grows|growth|grew|shrink|shrinks|rise|rises|rising|rose|fall|falls|falling|fell|increase\p{L}?|decrease\p{L}?|decline\p{L}?|trends?|develop\p{L}{0,6}|changed?|changes|steig\p{L}{0,4}|fällt|fallen|sink\p{L}{0,4}|entwick\p{L}{0,6}|wächst|wachs\p{L}{0,4})$/u,
-    kinds: wordSet('factor_error growth growth_each trend period_growth period_each change counter level'),
+    kinds: wordSet('factor_error growth growth_each trend period_growth period_each change counter level join_values'),
   },
   {
     words:
@@ -160,6 +160,8 @@ const topics: readonly Topic[] = [
     kinds: wordSet('dues_over'),
     beside: true,
   },
+  { words: /^too$/, kinds: wordSet('dues_part dues_over'), beside: true },
+  { words: /^(?:new|added|dropped|removed|gone|discontinued|neu\p{L}?|weggefallen\p{L}?)$/u, kinds: wordSet('join_only') },
   {
     words:
       /^(?:assign\p{L}{0,3}|unassigned|match|matched|unmatched|allocated?|attribute[ds]?|belongs?|zuordn\p{L}{0,3}|zugeordnet\p{L}?)$/u,

@@ -51,7 +51,7 @@ test('a value from stock and prices has shares, and the articles below zero, at 
   );
   assert.match(
     report,
-    /- Not in this sum, because they have no price: A5 \(Hat\) \(quantity 7 in 1 row\)[\s\S]*cannot be valued\?\*\*\n\nAnswered above/,
+    /- Not in quantity × price, because they have no price: A5 \(Hat\) \(quantity 7 in 1 row\)[\s\S]*cannot be valued\?\*\*\n\nAnswered above/,
   );
   assert.match(report, /quantity × price is below zero for A3 \(File\) \(-6\), and zero for A4 \(Roll\)/);
 });
@@ -73,6 +73,18 @@ test('a question for what one file has and the other lacks is answered by that s
   const report = await asked('Which plants have no price, and which prices belong to no plant?', files);
   assert.match(report, /no price\*\*\n\n- Only in plants\.csv, not in tariff\.csv: 1 key \(014 \(Iris, pots 5\)\)\.\n/);
   assert.match(report, /belong to no plant\?\*\*\n\n- Only in tariff\.csv, not in plants\.csv: 1 key \(099\)\.\n/);
+});
+
+test('a German question finds the side by the end of a compound, and the groups that it asks for', async () => {
+  const report = await asked(
+    'Was kosten die Stunden aus stunden.csv mit den Sätzen aus saetze.csv je Projekt? Welche Personen haben keinen Satz?',
+    {
+      'stunden.csv': 'Personalnr;Projekt;Stunden\nM1;Bau;4\nM2;Bau;2\nM3;Messe;5\nM1;Messe;3\nM2;Bau;1\n',
+      'saetze.csv': 'Personalnr;Name;Stundensatz\nM1;Ada;50\nM2;Bo;60\nM4;Cy;70\n',
+    },
+  );
+  assert.match(report, /je Projekt\?\*\*\n\n[^*]*- Stunden × Stundensatz by Projekt \(from stunden\.csv\): Bau 380/);
+  assert.match(report, /keinen Satz\?\*\*\n\n- Only in stunden\.csv, not in saetze\.csv: 1 key \(M3 .*\n\n/);
 });
 
 test('a value that no file gives is not computed, and no number of pieces is offered for it', async () => {
