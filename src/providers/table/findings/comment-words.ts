@@ -7,12 +7,12 @@ const stopWords = wordSet(
   'a about after again all also always every each am an and any are as at back be because been before being but by came can come comes could did do does doing done down far for from get gets go got had has have having he her here him his how i if in ' +
     'into is it its just like look looks made make many me more most much my never no nor not now of off on once one only or other our out over own please quite really same she should so some still such than thank thanks that the their them ' +
     'then there these they thing things this those through to too up us use used very was way we well were what when where which while who why will with would you your would im ive dont didnt cant wont isnt wasnt it’s ' +
-    'time times day days week weeks weekend month months year years hour hours minute minutes morning evening lot bit rest part couple everything something anything nothing everyone everybody someone nobody ' +
+    'time times day days week weeks weekend month months year years hour hours minute minutes morning evening lot bit rest part couple new old last next since until first second special whole big small little long short high low late early full different current recent everything something anything nothing everyone everybody someone nobody ' +
     'aber alle als also am an auch auf aus bei beim bin bis bitte da das dass dem den der des die dies diese dieser dieses doch dort du durch ein eine einem einen einer eines er es etwas für ganz gibt hab habe haben hat ' +
     'hatte ich ihr im in ist ja jetzt kann kein keine können mal man mehr mein meine mich mir mit muss nach nicht noch nur oder ohne schon sehr sein seine sich sie sind so über um und uns unser unter viel vom von vor war ' +
-    'waren warum was weil weiter wenn wer wie wieder wir wird wurde würde zu zum zur zeit tag tage woche stunde stunden minuten jahr mal alles nichts ' +
-    'le la les un une des du de et est sont était étaient dans pour par sur avec sans pas plus très trop que qui nous vous ils elles notre votre ce cette ces mais ou où au aux en se son sa ses été avons avez jour jours temps heure heures fois tout tous toute toutes rien ' +
-    'el los las una unos unas del al y o es son era fue fueron está están muy más menos no nos su sus con sin por para que lo se mi mis pero como todo todos toda todas nada día días tiempo hora horas vez veces ' +
+    'waren warum was weil weiter wenn wer wie wieder wir wird wurde würde zu zum zur zeit tag tage woche stunde stunden minuten jahr mal alles nichts neu neue neuen neuer letzte letzten seit ' +
+    'le la les un une des du de et est sont était étaient dans pour par sur avec sans pas plus très trop que qui nous vous ils elles notre votre ce cette ces mais ou où au aux en se son sa ses été avons avez jour jours temps heure heures fois tout tous toute toutes rien nouveau nouvelle dernier dernière depuis ' +
+    'el los las una unos unas del al y o es son era fue fueron está están muy más menos no nos su sus con sin por para que lo se mi mis pero como todo todos toda todas nada nuevo nueva último última desde día días tiempo hora horas vez veces ' +
     'il lo gli uno della delle dei degli nel nella con per che non più molto è era sono erano tutto tutti giorno giorni ora ore volta ma anche',
 );
 /** Beside them a noun follows. */

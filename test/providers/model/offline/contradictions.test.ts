@@ -73,6 +73,17 @@ test('amounts of neighbouring sentences that pay for a stated cost are compared 
   assert.deepEqual(readFacts(one.replace('0.4', '0.5')).contradictions, []);
 });
 
+test('sources of which one is the rest are told where they make the whole cost', async () => {
+  const text =
+    'Bridge\n\nThe works will cost £8.4 million. The state pays £5.9 million, the county £1.8 million; the remaining £0.7 million comes from the town, which has not yet voted on it.\n';
+  const { workspace } = await runAgent('Do the figures in bridge.txt add up, and what is not settled yet?', {
+    files: { 'bridge.txt': text },
+  });
+  const told = workspace.text('summary.md');
+  assert.match(told, /\(£5\.9 million, £1\.8 million, £0\.7 million\) add up to the stated cost of £8\.4 million/);
+  assert.match(told, /has not yet voted on it\. \| put off or not decided/);
+});
+
 test('the cost may stand among other figures, and its sources in the next paragraph', () => {
   const wing =
     'New wing\n\nThe wing has 32 bays, 12 more than the old one, and cost £48 million.\n\nThe money came from three sources: the board paid £30 million, a fund £12.5 million, and an appeal raised £4.5 million.\n';

@@ -282,11 +282,11 @@ test('what is unknown, taken on by nobody or put to a later vote is open; a matt
 
 test('numbers in words are figures, and are read as the same numbers by every rule', () => {
   const { figures } = readFacts(
-    'Twenty-two children are registered, there is room for thirty. Eleven of its nineteen windows are cracked.\n',
+    'Twenty-two children are registered, there is room for thirty. Eleven of its nineteen windows are cracked, and three have fallen.\n',
   );
   assert.deepEqual(
     figures.map(({ written }) => written),
-    ['Twenty-two children', 'thirty', 'Eleven', 'nineteen windows'],
+    ['Twenty-two children', 'thirty', 'Eleven', 'nineteen windows', 'three'],
   );
   assert.deepEqual(['zweiundzwanzig', 'Sixty-four', 'twelve', '17', 'many'].map(numberOfWord), [22, 64, 12, 17, null]);
 });

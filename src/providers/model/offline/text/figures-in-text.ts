@@ -12,7 +12,7 @@ const figurePattern = new RegExp(
 const maxReadChars = 4000;
 /** "Twenty-two children", "eleven of its nineteen windows". */
 const inWords = new RegExp(
-  `(?<![\\p{L}\\p{N}-])(?:${countingWord})(?: (?!and |or |of |in |on |at |to |for |by |und |von |im )\\p{L}{3,20}(?![\\p{L}])|(?![\\p{L}\\p{N}-]))`,
+  `(?<![\\p{L}\\p{N}-])(?:${countingWord})(?![\\p{L}\\p{N}-])(?: (?:\\p{L}{2,19}s|children|people|men|women)(?![\\p{L}]))?`,
   'giu',
 );
 

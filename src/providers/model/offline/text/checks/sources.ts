@@ -44,7 +44,7 @@ export function financings(passages: readonly Passage[]): Financing[] {
     }
     const sum = exactly(sources.reduce((all, { value }) => all + value, 0));
     if (sources.length < fewest || sum < cost.value * minShare) return [];
-    if (passages.some(({ section: other, text: own }) => other === section && incomplete.test(own))) return [];
+    if (sum !== cost.value && passages.some(({ section: other, text: own }) => other === section && incomplete.test(own))) return [];
     return [{ cost, sources, from: passages[at + 1]!.line, to, sum, line }];
   });
 }

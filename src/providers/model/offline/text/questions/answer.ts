@@ -107,7 +107,9 @@ const rules: readonly Rule[] = [
     answer: (_, { facts, passages }) => saidBy(facts, passages),
   },
   {
-    when: [/^(?:what (?:was done|happened|is (?:it|this|that) about|has happened)|was (?:ist passiert|wurde gemacht))[?. ]{0,2}$/iu],
+    when: [
+      /^(?:what (?:was done|happened|is going to happen|will happen|is planned|is (?:it|this|that) about|has happened)|was (?:ist passiert|wurde gemacht))[?. ]{0,2}$/iu,
+    ],
     answer: (_, { facts, passages }) => (facts.kind === 'prose' ? leadOf(passages) : null),
   },
 ];
