@@ -4,13 +4,16 @@
  * becomes the child. It is killed from outside; nothing inside must stop by itself.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ChildLine, maxLineChars, type ParentLine, sandboxLimits } from './protocol.ts';
 
 const folder = fileURLToPath(new URL('./', import.meta.url));
 
+/** More links lead to a package only by mistake. */
+const maxLinks = 40;
 /** No character has more than three bytes in UTF-8. */
 const maxLineBytes = 3 * maxLineChars;
 
@@ -111,23 +114,46 @@ let knownArguments: string[] | undefined;
 function nodeArguments(): string[] {
   if (knownArguments) return knownArguments;
   const require = createRequire(import.meta.url);
-  const packageFolder = (name: string) => {
-    const entry = require.resolve(name);
-    const inside = join('node_modules', ...name.split('/'));
-    return entry.slice(0, entry.lastIndexOf(inside) + inside.length) + sep;
+  const packageFolders = (name: string): string[] => {
+    const found = require.resolve
+      .paths(name)!
+      .map((modules) => join(modules, name))
+      .find((path) => existsSync(path));
+    if (found === undefined) throw new Error(`The package ${name} is not installed`);
+    return waysTo(found);
   };
-  const engine = packageFolder('@jitl/quickjs-wasmfile-release-sync');
-  const readable = [folder, engine, packageFolder('quickjs-emscripten-core'), packageFolder('@jitl/quickjs-ffi-types')];
+  const packages = ['@jitl/quickjs-wasmfile-release-sync', 'quickjs-emscripten-core', '@jitl/quickjs-ffi-types'];
+  const readable = [`${folder}*`, ...packages.flatMap(packageFolders)];
   knownArguments = [
     '--permission',
     '--allow-worker',
-    ...readable.map((path) => `--allow-fs-read=${path}*`),
+    ...readable.map((path) => `--allow-fs-read=${path}`),
     '--disallow-code-generation-from-strings',
     '--max-old-space-size=160',
     '--disable-warning=ExperimentalWarning',
     '--disable-warning=SecurityWarning',
   ];
   return knownArguments;
+}
+
+/**
+ * What Node reads to find the files of a package folder: where `node_modules` or the folder is a symbolic link, as package managers make them,
+ * the names up to the link, each link, and the files at their real path.
+ */
+function waysTo(packageFolder: string): string[] {
+  const links: string[] = [];
+  const folders = [packageFolder];
+  for (let path = packageFolder; links.length < maxLinks; ) {
+    const parts = path.split(sep);
+    const at = parts.findIndex((_, i) => i > 0 && lstatSync(parts.slice(0, i + 1).join(sep)).isSymbolicLink());
+    if (at < 0) break;
+    const link = parts.slice(0, at + 1).join(sep);
+    links.push(link);
+    path = join(resolve(dirname(link), readlinkSync(link)), ...parts.slice(at + 1));
+    folders.push(path);
+  }
+  // Node opens a link to a folder with all that is behind it: at most the installed packages, which are public code.
+  return [...links, ...folders.flatMap((path) => [path, join(path, '*')])];
 }
 
 /**

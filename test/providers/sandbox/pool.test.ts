@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { cp, mkdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { createSandboxPool } from '../../../src/providers/sandbox/pool.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sandbox-pool-'));
@@ -148,3 +149,30 @@ test('a parent that is killed leaves no child, busy or idle', { skip: process.pl
 function isAlive(pid: number): boolean {
   return existsSync(`/proc/${pid}/exe`);
 }
+
+const packages = fileURLToPath(new URL('../../../node_modules', import.meta.url));
+const links = {
+  node_modules: (at: string) => symlink(packages, at),
+  'each package': async (at: string) => {
+    await mkdir(join(at, '@jitl'), { recursive: true });
+    for (const name of ['quickjs-emscripten-core', '@jitl/quickjs-wasmfile-release-sync', '@jitl/quickjs-ffi-types'])
+      await symlink(join(packages, name), join(at, name));
+  },
+};
+for (const [linked, link] of Object.entries(links))
+  test(`code runs where ${linked} is a symbolic link`, async (t) => {
+    const { path, remove } = await temporaryFolder();
+    t.after(remove);
+    const program = join(path, 'sandbox');
+    await cp(fileURLToPath(new URL('../../../src/providers/sandbox', import.meta.url)), program, { recursive: true });
+    await link(join(path, 'node_modules'));
+    const { startSandboxProcess } = (await import(
+      pathToFileURL(join(program, 'process.ts')).href
+    )) as typeof import('../../../src/providers/sandbox/process.ts');
+    const child = startSandboxProcess(path);
+    t.after(() => child.kill());
+    await child.ready;
+    child.send({ op: 'run', code: '1 + 1', timeMs: 10_000 });
+    const done = await child.next();
+    assert.deepEqual(done?.op === 'done' && done.result, 2);
+  });

@@ -1,4 +1,5 @@
 /** Texts of hosts may repeat what they were sent: no credential is in a log, an event or an error. */
+import { SecretMask } from '../../../secret-mask.ts';
 import type { Host } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
 
@@ -8,11 +9,9 @@ const minSecretChars = 4;
 
 export type Mask = (text: string) => string;
 
-/** Replaces every credential by `[masked]`, also in the form that it has in an address. */
 export function maskOf(credentials: Readonly<Record<string, string>>): Mask {
-  const values = Object.values(credentials).filter((value) => value.length >= minSecretChars);
-  const forms = [...new Set(values.flatMap((value) => [value, encodeURIComponent(value)]))].sort((a, b) => b.length - a.length);
-  return (text) => forms.reduce((masked, form) => masked.replaceAll(form, '[masked]'), text);
+  const mask = new SecretMask(Object.values(credentials), minSecretChars);
+  return (text) => mask.text(text);
 }
 
 /** The same host, whose messages, log lines and failures are masked and bounded. */

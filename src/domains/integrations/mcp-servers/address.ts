@@ -1,7 +1,7 @@
 /** Checks an MCP server's address and headers before anything is sent. */
 import { AppError, type Issue, invalidField } from '../../../errors.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
-import { withoutSecrets } from './protocol/secret-mask.ts';
+import { withoutSecrets } from './protocol/secrets-sent.ts';
 
 const at = ['body', 'url'];
 /** Headers that the protocol sets, or that apply to the connection only. */

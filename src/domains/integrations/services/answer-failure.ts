@@ -1,4 +1,5 @@
 /** The failure that a service's status means, with the service's own message. */
+import { SecretMask } from '../../../secret-mask.ts';
 import type { ServiceAnswer } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';
 
@@ -17,9 +18,11 @@ export function failureByStatus({ status, body }: ServiceAnswer, title: string):
 
 /** The text shown for a failure: tokens of ours are masked. */
 export function withoutSecrets(failure: ServiceFailure, secrets: readonly (string | null)[]): ServiceFailure {
-  const masked = (text: string) =>
-    secrets.reduce<string>((kept, secret) => (secret === null || secret === '' ? kept : kept.replaceAll(secret, '[masked]')), text);
-  const texts = Object.entries(failure).map(([name, value]) => [name, typeof value === 'string' ? shortened(masked(value)) : value]);
+  const mask = new SecretMask(
+    secrets.filter((secret) => secret !== null),
+    1,
+  );
+  const texts = Object.entries(failure).map(([name, value]) => [name, typeof value === 'string' ? shortened(mask.text(value)) : value]);
   return Object.fromEntries(texts) as ServiceFailure;
 }
 

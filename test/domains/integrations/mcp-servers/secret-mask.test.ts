@@ -1,12 +1,8 @@
 /** Which texts are removed from what an MCP server answers. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {
-  namesSecret,
-  SecretMask,
-  secretsSent,
-  withoutSecrets,
-} from '../../../../src/domains/integrations/mcp-servers/protocol/secret-mask.ts';
+import { namesSecret, secretsSent, withoutSecrets } from '../../../../src/domains/integrations/mcp-servers/protocol/secrets-sent.ts';
+import { SecretMask } from '../../../../src/secret-mask.ts';
 
 const address = 'https://mcp.example/mcp';
 const maskFor = (headers: Record<string, string>, url = address) => new SecretMask(secretsSent(url, headers));
@@ -14,7 +10,7 @@ const maskFor = (headers: Record<string, string>, url = address) => new SecretMa
 test('a header is secret if a whole word of its name says so, and does not only describe a secret', () => {
   const secret = [
     ...['Authorization', 'X-PAT', 'X-Api-Key', 'x-apikey', 'X-ApiKey', 'PRIVATE-TOKEN', 'Cookie', 'X_Session_Id', 'X-JWT', 'X-Key-2'],
-    ...['Proxy-Authorization', 'accessToken', 'X-Client-Secret', 'xi-api-key', 'X-Passphrase'],
+    ...['Proxy-Authorization', 'accessToken', 'X-Client-Secret', 'xi-api-key', 'X-Passphrase', 'X-Api'],
   ];
   const plain = [
     ...['X-Author', 'X-Keyspace', 'X-Monkey', 'X-Path', 'X-Tokenizer', 'X-Compatible', 'X-Tenant', 'X-Passenger', 'X-Signatures-Of'],

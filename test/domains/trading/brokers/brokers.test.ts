@@ -306,6 +306,21 @@ test('alpaca: a used client order id means that the order exists; another 422 wi
   assert.equal(alpaca.orders.length, 1);
 });
 
+for (const name of names)
+  test(`${name}: no answer shows the credentials, whatever the venue repeats of them`, async () => {
+    const { server, open, terms } = venues[name];
+    const { apiKey, apiSecret, accessToken } = { ...alpacaKeys, ...tradierKeys, ...coinbaseKeys } as Record<string, string>;
+    const secrets = { alpaca: [alpacaKeys.apiKey, alpacaKeys.apiSecret], tradier: [accessToken!], coinbase: [apiKey!, apiSecret!] }[name];
+    const repeated = { message: `not for ${secrets.join(' and ')}` };
+    for (const status of [400, 403, 401]) {
+      server.faults = [{ status, json: repeated }];
+      const broker = open();
+      const answer = JSON.stringify(await broker.place(broker.bodyOf(ourId, terms, false)));
+      assert.match(answer, /not for \[masked\]/);
+      for (const secret of secrets) assert.ok(!answer.includes(secret) && !answer.includes(JSON.stringify(secret).slice(1, -1)));
+    }
+  });
+
 test('alpaca: 403 to an order is a refusal of the order, not of the credentials', async () => {
   const broker = venues.alpaca.open();
   const body = broker.bodyOf(ourId, { ...shares, quantity: '100000' }, false);

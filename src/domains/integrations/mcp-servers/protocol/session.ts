@@ -4,13 +4,14 @@ import { systemClock } from '../../../../clock.ts';
 import { AppError } from '../../../../errors.ts';
 import type { Outbound } from '../../../../providers/outbound/port.ts';
 import { retryAfterMs } from '../../../../retry-after.ts';
+import { SecretMask } from '../../../../secret-mask.ts';
 import { type McpClientPackage, mcpClientPackage } from '../../mcp-packages.ts';
 import { type FoundTool, hashOf } from '../pins.ts';
 import { type Challenge, McpFailed, type McpFailure } from './failure.ts';
 import { brokenStream, guardedFetch } from './guarded-fetch.ts';
 import { Reconnections } from './reconnections.ts';
 import type { SchemaCheck } from './schema-check.ts';
-import { SecretMask, secretsSent } from './secret-mask.ts';
+import { secretsSent } from './secrets-sent.ts';
 
 export const mcpLimits = {
   connectMs: 10_000,
@@ -67,7 +68,10 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
   const callers = new Map<AbortSignal, CallRequest['answer']>();
   const running = new Set<Promise<unknown>>();
   const reconnections = new Reconnections();
-  const mask = new SecretMask([...secretsSent(url, headers), ...otherSecrets]);
+  const secrets = [...secretsSent(url, headers), ...otherSecrets];
+  const mask = new SecretMask(secrets);
+  // Of an error no part is needed: there also what only may be a secret is masked.
+  const errorMask = new SecretMask([...secrets, ...Object.values(headers)]);
 
   const client = new library.Client(
     { name: 'troupe', version: '0.1.0' },
@@ -108,7 +112,7 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
     const { failure, message } = failureOf(error, seen, sent, library, callMs);
     // Of the causes only an error of this service is kept: others contain what the server has sent.
     const cause = causes(error).find((one) => one instanceof AppError);
-    return new McpFailed(withoutSecrets(failure, mask), mask.text(message), { cause });
+    return new McpFailed(withoutSecrets(failure, errorMask), errorMask.text(message), { cause });
   };
   try {
     await client.connect(transport, { timeout: connectMs, maxTotalTimeout: connectMs });
