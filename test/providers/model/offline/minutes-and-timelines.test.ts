@@ -305,3 +305,25 @@ test('a task in a later part of a sentence has its person, also after "so"', () 
   const { actions } = readFacts(`${garden}\nThe shed is full, so Jonas has to clear it by 28 September.\n`);
   assert.deepEqual(actions.at(-1)?.who, 'Jonas');
 });
+
+test('an entry that says that no date was set is an action without a deadline and no open question', () => {
+  const { actions, questions } = readFacts(`${garden}\n- Jonas asks the school whether the hall can be used. No date was set.\n`);
+  assert.deepEqual(
+    actions.map(({ who, what, due }) => [who, what, due]).filter(([, what]) => what!.includes('school')),
+    [['Jonas', 'Jonas asks the school whether the hall can be used.', null]],
+  );
+  assert.equal(
+    questions.some(({ text }) => text.includes('school')),
+    false,
+  );
+});
+
+test('where money comes from is open, and so is a post for which nobody volunteered', () => {
+  const { questions } = readFacts(
+    'The group needs a second leader. Nobody volunteered. Where the money will come from is open; a plan follows.\n',
+  );
+  assert.deepEqual(
+    questions.map(({ text }) => text),
+    ['The group needs a second leader. Nobody volunteered.', 'Where the money will come from is open; a plan follows.'],
+  );
+});

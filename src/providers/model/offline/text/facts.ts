@@ -189,10 +189,12 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
 const withoutDeadline =
   /^\(?(?:no (?:deadline|due date|date) (?:was|is|has been) (?:yet )?(?:set|agreed|given|named)(?: yet)?|without (?:a )?deadline|ohne (?:frist|termin)|keine frist)[.)]{0,2}$/i;
 
-function undated(facts: TextFacts, { text, line }: Unit): void {
-  const found = presentAction(text, line, knownNames(facts));
-  if (found === null || facts.actions.some((known) => known.line === line && known.what === text)) return;
-  add(facts.actions, { ...found, iso: null, note: '' });
+/** Whether the sentence before tells an action; it is added where it is not known yet. */
+function undated(facts: TextFacts, { text, line }: Quote): boolean {
+  const isKnown = facts.actions.some((known) => known.line === line && known.what === text);
+  const found = isKnown ? null : presentAction(text, line, knownNames(facts));
+  if (found !== null) add(facts.actions, { ...found, iso: null, note: '' });
+  return isKnown || found !== null;
 }
 
 /** One sentence or item after the other: its own words first, then its section. */
@@ -207,7 +209,8 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
     return;
   }
   const sentences = sentencesIn(unit, section);
-  for (const sentence of sentences) {
+  for (const [i, sentence] of sentences.entries()) {
+    if (i > 0 && withoutDeadline.test(sentence.slice(0, 80)) && undated(facts, { text: sentences[i - 1]!, line })) continue;
     const { kind, text } = statementOf(sentence, section === 'decisions');
     // An entry is quoted as a whole: its first sentence often names the subject.
     const quote = { text: unit.kind === 'item' && sentences.length > 1 ? unit.text : text, line };

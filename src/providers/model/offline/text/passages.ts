@@ -43,7 +43,7 @@ export function passagesOf(units: readonly Unit[]): Passage[] {
 }
 
 const pronoun =
-  /^(?:The (?:matter|point|issue|question|proposal|request|item|topic|offer)(?= (?:was|is|were|has|will) )|It(?! (?:was|is|has been) (?:unanimously )?(?:agreed|decided|resolved))|This|That|These|They|Those|He|She|There|Both|Nobody knows|No (?:name|volunteer|successor|candidate|sponsor|date|solution|contract|answer) (?:was|were|has been|is|could be)|Das|Dies|Es|Er|Sie|Diese[rs]?|Dadurch|Damit|Darüber|Dazu|Hierüber|Hierzu|Budget|Cost|Kosten|(?:No (?:decision|agreement|conclusion)|Not decided|Postponed|Deferred|Keine Entscheidung|Vertagt)(?=[.;,:]))(?![\p{L}])/u;
+  /^(?:The (?:matter|point|issue|question|proposal|request|item|topic|offer)(?= (?:was|is|were|has|will) )|It(?! (?:was|is|has been) (?:unanimously )?(?:agreed|decided|resolved))|This|That|These|They|Those|He|She|There|Both|Nobody knows|(?:Nobody|No one) volunteered|No (?:name|volunteer|successor|candidate|sponsor|date|solution|contract|answer) (?:was|were|has been|is|could be)|Das|Dies|Es|Er|Sie|Diese[rs]?|Dadurch|Damit|Darüber|Dazu|Hierüber|Hierzu|Budget|Cost|Kosten|(?:No (?:decision|agreement|conclusion)|Not decided|Postponed|Deferred|Keine Entscheidung|Vertagt)(?=[.;,:]))(?![\p{L}])/u;
 
 const noDecision = /^No (?:decision|agreement|conclusion) (?:was|is|has been) (?:taken|made|reached)(?![\p{L}])/u;
 /** "Jonas sends them a reminder." */
