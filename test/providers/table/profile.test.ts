@@ -268,7 +268,7 @@ test('repeated, empty and dangerous names stay distinct', async () => {
 
 for (const [what, bytes, name] of [
   ['a PDF', Buffer.from('%PDF-1.7\nstuff'), 'a.csv'],
-  ['a Word document', Buffer.from([0x50, 0x4b, 3, 4, 20, 0, 0, 0]), 'a.docx'],
+  ['a text document', Buffer.from([0x50, 0x4b, 3, 4, 20, 0, 0, 0]), 'a.odt'],
   ['a PNG image', Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]), 'a.csv'],
   ['binary data', Buffer.concat([Buffer.from('a,b\n1,2\n'.repeat(30)), Buffer.from([0, 1, 2, 0, 200])]), 'a.csv'],
   ['binary data', Buffer.from(Array.from({ length: 500 }, (_, i) => (i % 26) + 1)), 'a.csv'],
