@@ -12,6 +12,9 @@ export type TarFile = { name: string; sizeBytes: number; content: Readable };
 export type TarPart = Blob | Uint8Array<ArrayBuffer>;
 
 const blockBytes = 512;
+/** The first bytes of compressed files. */
+const compressedMarks = ['1f8b', '504b0304', '425a68', 'fd377a585a00', '28b52ffd'].map((hex) => Buffer.from(hex, 'hex'));
+const longestMark = 6;
 /** Of a header that contains a name: each is decoded at once. */
 const maxNameBytes = 64 * 1024;
 
@@ -20,7 +23,10 @@ export async function* tarFiles(archive: AsyncIterable<Buffer>): AsyncGenerator<
   const bytes = new Bytes(archive);
   /** About the next file. */
   let about: Pax | undefined;
+  let isFirst = true;
   for (;;) {
+    if (isFirst && (await bytes.isCompressed())) throw malformed('it is compressed; send it without compression');
+    isFirst = false;
     const header = headerIn(await bytes.take(blockBytes), about);
     if (header.nullBlock) return;
     const { type, size: sizeBytes } = header;
@@ -105,6 +111,13 @@ class Bytes {
 
   constructor(source: AsyncIterable<Buffer>) {
     this.source = source[Symbol.asyncIterator]();
+  }
+
+  /** Whether what follows begins as gzip, zip, bzip2, xz or zstd does: no name of a file begins so in practice. */
+  async isCompressed(): Promise<boolean> {
+    const first = await this.take(longestMark);
+    this.held = Buffer.concat([first, this.held]);
+    return compressedMarks.some((mark) => first.subarray(0, mark.length).equals(mark));
   }
 
   /** Exactly this number. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { Header } from 'tar/header';
 import { Pax } from 'tar/pax';
@@ -75,7 +76,8 @@ test('an archive that is hostile, damaged or cut is refused with its reason', as
     ['a device', Buffer.concat([entry({ ...plain, type: 'CharacterDevice' }), end]), /no file/],
     ['no end', entry(plain), /not whole/],
     ['a cut content', entry({ ...plain, size: 5_000 }, Buffer.alloc(2_000)), /not whole/],
-    ['a compressed archive', Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(1_022, 1)]), /damaged/],
+    ['an archive compressed by gzip', gzipSync(Buffer.concat([entry(plain), end])), /compressed; send it without/],
+    ['a zip archive', Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(1_022, 1)]), /compressed; send it without/],
   ];
   for (const [what, archive, reason] of cases)
     await assert.rejects(filesOf(archive), (error: Error & { code?: string }) => {

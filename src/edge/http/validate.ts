@@ -31,6 +31,9 @@ export function Money(options: TNumberOptions = {}) {
   );
 }
 
+/** The name of a field that the client chooses: a record of plain texts skips names with a line break, whose values would be dropped. */
+export const AnyName = Type.String({ pattern: '^[\\s\\S]*$' });
+
 /** For JSON bodies. A missing body counts as `{}` where the schema requires nothing. */
 export function compileBody(schema: TSchema): Check {
   const validator = Compile(schema);

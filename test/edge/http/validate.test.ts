@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import Type, { type TSchema } from 'typebox';
-import { compileBody, compileText, Money } from '../../../src/edge/http/validate.ts';
+import { AnyName, compileBody, compileText, Money } from '../../../src/edge/http/validate.ts';
 import type { Issue } from '../../../src/errors.ts';
 
 function body(schema: TSchema, value: unknown): { value: unknown; issues: Issue[] } {
@@ -95,6 +95,14 @@ test('defaults are added, unknown fields are removed, free objects are kept', ()
   assert.deepEqual(issues, []);
   assert.deepEqual(value, { prompt: 'a', count: 3, free: { q: { z: [1] } }, config: {} });
   assert.equal(({} as { x?: number }).x, undefined);
+});
+
+test('a value is checked whatever the name is that the client chose', () => {
+  const Chosen = Type.Object({ headers: Type.Record(AnyName, Type.String({ maxLength: 3 })) });
+  for (const name of ['a', 'a\n', '\r\n', ' ', '']) {
+    assert.deepEqual(body(Chosen, { headers: { [name]: 'abc' } }).value, { headers: { [name]: 'abc' } });
+    assert.equal(body(Chosen, { headers: { [name]: 'abcd' } }).issues.length, 1);
+  }
 });
 
 test('a missing body is valid if none of its fields is required', () => {

@@ -4,6 +4,7 @@ import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { AnyName } from '../../../edge/http/validate.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { mustDirect } from '../../../edge/routes/mode.ts';
@@ -39,7 +40,7 @@ const Body = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'No other of the account has it' }),
     target: Type.Enum([...targets]),
-    credentials: Type.Record(Type.String({ maxLength: 64 }), Type.String({ minLength: 1, maxLength: 8_192 }), {
+    credentials: Type.Record(AnyName, Type.String({ minLength: 1, maxLength: 8_192 }), {
       description: 'vercel, netlify, expo: {token}. cloudflare: {token, account_id}. They are stored encrypted and never shown',
     }),
     build_command: optional(4_000, 'Makes the site out of the files of the workspace. Without it they are published as they are'),

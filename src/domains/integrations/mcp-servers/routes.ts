@@ -4,6 +4,7 @@ import type { Clock } from '../../../clock.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';
 import type { HttpResponse } from '../../../edge/http/message.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { AnyName } from '../../../edge/http/validate.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { modeNote } from '../../../edge/routes/mode.ts';
@@ -62,7 +63,7 @@ export function mcpServerRoutes(parts: McpRouteParts): AnyRoute[] {
         name: Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$', description: 'Part of the names of its tools' }),
         url: Type.String({ minLength: 1, maxLength: 2_048, description: 'https; it speaks streamable HTTP' }),
         headers: Type.Optional(
-          Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 8_192 }), {
+          Type.Record(AnyName, Type.String({ maxLength: 8_192 }), {
             maxProperties: 20,
             description: 'Sent with each request, such as an API key. They are stored encrypted and never shown',
           }),

@@ -1,7 +1,7 @@
 /** Checks a caller's request for a backtest and converts it to the input of the computation. */
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
-import { Money } from '../../../edge/http/validate.ts';
+import { AnyName, Money } from '../../../edge/http/validate.ts';
 import { AppError, type Issue } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
 import { findFile } from '../../workspaces/contract.ts';
@@ -34,7 +34,7 @@ export const periodFields = {
     }),
   ),
   data_file_ids: Type.Optional(
-    Type.Record(Type.String(), Type.String(), {
+    Type.Record(AnyName, Type.String(), {
       description: 'The same for several symbols: the id of a file for each; arbitrage needs both',
     }),
   ),

@@ -7,6 +7,7 @@ import { contentDisposition } from '../../../edge/http/download.ts';
 import { exampleId } from '../../../edge/http/examples.ts';
 import type { HttpRequest, HttpResponse } from '../../../edge/http/message.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { AnyName } from '../../../edge/http/validate.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { modeNote } from '../../../edge/routes/mode.ts';
@@ -40,7 +41,7 @@ export const namedFields = {
     description: 'momentum, mean_reversion, arbitrage, custom, or the id of a strategy',
   }),
   config: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), {
+    Type.Record(AnyName, Type.Unknown(), {
       examples: [{ lookback: 20 }],
       description: 'Of the type, as for a strategy. What is left out: lookback 20, z_entry 2, z_exit 0.5; pair and code have to be given',
     }),

@@ -4,6 +4,7 @@ import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../../clock.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { AnyName } from '../../../edge/http/validate.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { modeNote } from '../../../edge/routes/mode.ts';
@@ -76,7 +77,7 @@ const CapabilitiesView = Type.Object(
   { title: 'BrokerCapabilities' },
 );
 
-const Credentials = Type.Record(Type.String({ maxLength: 64 }), Type.String({ minLength: 1, maxLength: 8_192 }), {
+const Credentials = Type.Record(AnyName, Type.String({ minLength: 1, maxLength: 8_192 }), {
   description:
     'alpaca: {api_key, api_secret}. tradier: {access_token, account_id}. coinbase: {api_key, api_secret}, an ECDSA key. They are stored encrypted and never shown',
 });

@@ -5,6 +5,7 @@ import type { Clock } from '../../../clock.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';
 import type { HttpRequest } from '../../../edge/http/message.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { AnyName } from '../../../edge/http/validate.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { modeNote } from '../../../edge/routes/mode.ts';
@@ -36,7 +37,7 @@ const Symbols = Type.Array(Type.String({ maxLength: 32, pattern: symbolPattern }
   examples: [['AAPL', 'MSFT']],
   description: 'Equities as `AAPL`, pairs of crypto as `BTC-USD`; each shares equally in the equity',
 });
-const Config = Type.Record(Type.String(), Type.Unknown(), {
+const Config = Type.Record(AnyName, Type.Unknown(), {
   examples: [{ lookback: 20 }],
   description:
     'momentum: {lookback}. mean_reversion: {lookback, z_entry, z_exit}. arbitrage: {pair: [A, B], lookback (20), z_entry, z_exit}. custom: {code, warm_up_bars}: JavaScript with `function onBar(bar, ctx)`, which returns the target weight from -1 to 1. All: {timeframe, capital} of runs',

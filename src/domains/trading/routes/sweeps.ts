@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import type { Principal } from '../../../edge/auth/principal.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { AnyName } from '../../../edge/http/validate.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { modeNote } from '../../../edge/routes/mode.ts';
@@ -21,7 +22,7 @@ import { type BacktestRouteParts, mayReadFiles, namedFields } from './backtests.
 const base = '/trading/sweeps';
 const one = `${base}/{id}` as const;
 const Values = Type.Array(Type.Number(), { minItems: 1, maxItems: 500 });
-const Grid = Type.Record(Type.String(), Values, {
+const Grid = Type.Record(AnyName, Values, {
   description: 'For each of lookback, z_entry and z_exit the values to try; every combination is a run, 500 at most',
 });
 

@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
+import { AnyName } from '../../../edge/http/validate.ts';
 import { AppError, errorCodes, ToolError } from '../../../errors.ts';
 import { derivedId } from '../../../ids.ts';
 import type { Tool } from '../../tasks/contract.ts';
@@ -27,7 +28,7 @@ const Arguments = Type.Object({
     description: 'momentum, mean_reversion, arbitrage, custom, or the id of a stored strategy (stg_…)',
   }),
   config: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), {
+    Type.Record(AnyName, Type.Unknown(), {
       description:
         'momentum {lookback}; mean_reversion {lookback, z_entry, z_exit}; arbitrage {pair: [A, B], lookback, z_entry, z_exit}; custom {code}: JavaScript with function onBar(bar, ctx) that returns the target weight from -1 to 1. Not with the id of a strategy',
     }),
