@@ -23,7 +23,7 @@ import {
   words,
   years,
 } from './column-words.ts';
-import { monthOfName } from './date-format.ts';
+import { monthOfName } from './month-names.ts';
 import { currencyOf } from './number-format.ts';
 import type { ColumnType } from './table-profile.ts';
 

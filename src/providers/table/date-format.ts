@@ -1,5 +1,6 @@
 /** Parses dates in usual notations. 03/04/2024 is read in the order of its whole column (survey.ts), because the cell alone is ambiguous. */
 import type { Cell } from './cell.ts';
+import { monthNumber, monthOfName } from './month-names.ts';
 
 /** Which comes first in dates like 03/04/2024. */
 export type DateOrder = 'day_first' | 'month_first';
@@ -14,21 +15,13 @@ export type ParsedDate = { ms: number; hasTime: boolean; ordered: boolean; form:
 const iso = /^(\d{4})([-/.])(\d{1,2})(?:\2(\d{1,2}))?(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)? ?(Z|UTC|[+-]\d{2}:?\d{2})?)?$/;
 const numeric = /^(\d{1,2})([./-]) ?(\d{1,2})\2 ?(\d{4}|\d{2})(?:,? (\d{1,2})[:.](\d{2})(?::(\d{2}))? ?([AaPp][Mm]|Uhr)?)?$/;
 const dayWord =
-  /^(?:[A-Za-z]{2,9}, ?)?(\d{1,2})(?:\.|st|nd|rd|th)?[ -]([A-Za-zäÄ]{3,9})\.?,?[ -](\d{4}|\d{2})(?: (\d{1,2}):(\d{2})(?::(\d{2}))?(?: [+-]\d{4}| GMT| UTC)?)?$/;
+  /^(?:\p{L}{2,10},? )?(\d{1,2})(?:\.|st|nd|rd|th|er|º)?(?: de)?[ -](\p{L}{3,10})\.?,?(?: de)?[ -](\d{4}|\d{2})(?: (\d{1,2}):(\d{2})(?::(\d{2}))?(?: [+-]\d{4}| GMT| UTC)?)?$/u;
 const wordDay = /^([A-Za-zäÄ]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?, ?(\d{4})$/;
 const wordDayBare = /^([A-Za-zäÄ]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)? (\d{4})$/;
 const wordYear = /^([A-Za-zäÄ]{3,9})\.?[ -](\d{4})$/;
 const monthYear = /^(\d{1,2})[/.](\d{4})$/;
 const quarter = /^(?:Q([1-4])[ /-]?(\d{4})|(\d{4})[ /-]?Q([1-4]))$/i;
 const logTime = /^(\d{2})\/([A-Za-z]{3})\/(\d{4}):(\d{2}):(\d{2}):(\d{2})(?: [+-]\d{4})?$/;
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-const germanMonths: Record<string, number> = { mär: 3, mrz: 3, mai: 5, okt: 10, dez: 12 };
-const fullMonths = new Set(
-  (
-    'january february march april may june july august september october november december sept ' +
-    'januar februar märz mai juni juli oktober dezember'
-  ).split(' '),
-);
 const maxDateChars = 35;
 const minDateChars = 6;
 
@@ -45,15 +38,6 @@ export function parseDate(cell: Cell, order: DateOrder): ParsedDate | null {
 export function dateText(ms: number, hasTime: boolean, inUtc = false): string {
   const text = new Date(ms).toISOString();
   return hasTime ? `${text.slice(0, 19)}${inUtc ? 'Z' : ''}` : text.slice(0, 10);
-}
-
-/** 1 to 12 for the name of a month in English or German, full or abbreviated; 0 for any other word. */
-export function monthOfName(word: string): number {
-  const lower = word.trim().toLowerCase().replace(/\.$/, '');
-  if (lower.length < 3 || lower.length > 9) return 0;
-  const short = lower.slice(0, 3);
-  const month = germanMonths[short] ?? months.indexOf(short) + 1;
-  return month > 0 && (lower.length === 3 || fullMonths.has(lower)) ? month : 0;
 }
 
 function startsWithDigit(text: string, order: DateOrder): ParsedDate | null {
@@ -116,7 +100,8 @@ function fromNumbers(parts: RegExpExecArray, order: DateOrder): ParsedDate | nul
 }
 
 function fromWords(year: string, word: string, day: string, time: (string | undefined)[], form: string): ParsedDate | null {
-  const month = monthOfName(word);
+  // Beside a day and a year a foreign name of a month is no other word.
+  const month = monthNumber(word);
   const [hour, minute, second] = time;
   const ms =
     month === 0 ? null : calendarMs(fullYear(year), month, Number(day), Number(hour ?? 0), Number(minute ?? 0), Number(second ?? 0));

@@ -3,11 +3,11 @@ import { cellText } from './cell.ts';
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
-import { monthOfName } from './date-format.ts';
 import { countOf, exact, rowList, shareOf } from './figure-text.ts';
 import { duplicateRows } from './findings/rows.ts';
 import { foldKey, uniqueness } from './join-key.ts';
 import { maxKeyChars, type Side, written } from './join-side.ts';
+import { monthOfName } from './month-names.ts';
 import type { Finding } from './table-profile.ts';
 import { wordSet } from './word-set.ts';
 

@@ -2,8 +2,8 @@
 import type { ColumnPlan } from './column-evidence.ts';
 import { nameTokens } from './column-role.ts';
 import { rateUnits } from './column-words.ts';
-import { monthOfName, parseDate } from './date-format.ts';
-import { monthNumber } from './month-names.ts';
+import { parseDate } from './date-format.ts';
+import { monthNumber, monthOfName } from './month-names.ts';
 
 /** With fewer months beside each other, a foreign name may be another word. */
 const minMonths = 3;

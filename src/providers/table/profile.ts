@@ -13,8 +13,8 @@ import { ColumnReading } from './column-reading.ts';
 import { ColumnsInMemory } from './columns-in-memory.ts';
 import { Correlations } from './correlation.ts';
 import { UnclosedQuote } from './csv-rows.ts';
-import { findingsOf } from './findings/findings.ts';
-import { type Bounds, beyondOf } from './findings/missing.ts';
+import { findingsOf, inMemory } from './findings/findings.ts';
+import { addBeyond, type Bounds } from './findings/missing.ts';
 import { outlierFindings } from './findings/outliers.ts';
 import { countKey, shownKey } from './frequent-values.ts';
 import { emptyLists, nestedPlans } from './nested-plans.ts';
@@ -29,6 +29,7 @@ import { spellingsOf } from './spellings.ts';
 import { type Survey, Surveying, surveyTable } from './survey.ts';
 import type { Finding, TableProfile, TrendProfile } from './table-profile.ts';
 import { openTables, type TableSource } from './table-source.ts';
+import { type TotalRow, totalFindings } from './total-row-texts.ts';
 import { ofStoredValues } from './workbook/formula-findings.ts';
 
 /** Values kept for exact quartiles, over all columns: 24 MB. */
@@ -116,13 +117,13 @@ export async function readRows(source: TableSource, signal?: AbortSignal): Promi
     survey.columns = survey.columns.map((plan) => (plan.role === 'unclear' && adds.has(plan.name) ? { ...plan, role: 'measure' } : plan));
   }
   survey.columns = rolesByRows(rows, survey.columns);
-  return { rows, survey, aside, totals: totals.map(({ text }) => text) };
+  return { rows, survey, aside, totals };
 }
 
 type NamedSource = { path: string; source: TableSource };
 /** The numbers of the rows that are left out as duplicates, by the path of their table. */
 export type RepeatedRows = Map<string, ReadonlySet<number>>;
-export type TableInMemory = { rows: Rows; survey: Survey; aside: Aside; totals: string[] };
+export type TableInMemory = { rows: Rows; survey: Survey; aside: Aside; totals: TotalRow[] };
 type Aside = Map<ExcludedRowKind, number[]>;
 
 async function profileSource(
@@ -139,7 +140,8 @@ async function profileSource(
   if (memory === null) await withoutAside(source, new Map()).eachRow((cells, row) => reading.add(cells, row), signal);
   const { rows, ragged, columnCount, warnings } = survey;
   if (rows === 0) warnings.unshift(columnCount === 0 ? 'The file is empty.' : 'The table has a header and no rows.');
-  const totals = (memory?.totals ?? []).filter((text) => text !== '').map((text) => ({ kind: 'total', text }));
+  const totals = totalFindings(memory?.totals ?? []);
+  const totalRows = (memory?.totals.length ?? 0) + (aside.get('total')?.length ?? 0);
   const profile: TableProfile = {
     name,
     format: source.format,
@@ -149,6 +151,7 @@ async function profileSource(
     has_header: source.hasHeader,
     size_bytes: source.sizeBytes,
     rows,
+    ...(totalRows === 0 ? {} : { total_rows: totalRows }),
     column_count: columnCount,
     ragged_rows: ragged,
     warnings: [...source.notes, ...describeExcluded(aside), ...warnings, ...(reading.doubt === null ? [] : [reading.doubt])],
@@ -173,7 +176,7 @@ async function profileSource(
     basis === null || counted === null
       ? profile
       : restOn(basis, profile, counted, basis.distinct === basis.counted ? counted : readingOf(basis.distinct).result());
-  if ((bounds?.above ?? bounds?.below) !== undefined) addBeyond(basis?.distinct ?? memory, described, bounds!);
+  if ((bounds?.above ?? bounds?.below) !== undefined) addBeyond(inMemory(basis?.distinct ?? memory, inherited), described, bounds!);
   const found = rows === 0 ? [] : findingsOf(memory, basis, profile, described, inherited, bounds);
   described.remarks = [...(source.findings ?? []), ...totals, ...ofStoredValues(found, source.recomputed)];
   return described;
@@ -205,15 +208,6 @@ function readingOf({ rows, survey }: TableInMemory): Reading {
   const reading = new Reading(survey);
   for (const [i, cells] of rows.cells.entries()) reading.add(cells, rows.numbers[i]!);
   return reading;
-}
-
-function addBeyond({ rows, survey }: TableInMemory, profile: TableProfile, bounds: Bounds): void {
-  const table = new ColumnsInMemory(rows, survey.columns);
-  for (const plan of table.quantities()) {
-    const column = profile.columns.find(({ name, numbers }) => name === plan.name && numbers !== undefined);
-    const beyond = column === undefined ? null : beyondOf(table, plan, bounds);
-    if (beyond !== null) column!.beyond = beyond;
-  }
 }
 
 function surveyRows(source: TableSource, rows: Rows): Survey {

@@ -1,29 +1,26 @@
 /** Rows of a file that are not records: totals, repeated headers, comments, rows without a value. They are left out of all figures, and named. */
 import { type Cell, cellText, isMissing } from './cell.ts';
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
-import { countOf, exact, listed, rowList } from './figure-text.ts';
+import { exact, rowList } from './figure-text.ts';
 import type { Rows } from './rows.ts';
-import { combinedSums, groupSums, near } from './summed-rows.ts';
+import { combinedSums, type GroupSums, groupSums, near } from './summed-rows.ts';
+import { describeTotals, type FoundTotal, type TotalRow } from './total-row-texts.ts';
 
 export type ExcludedRowKind = 'empty' | 'header' | 'comment' | 'total' | 'units';
 
-/** Total rows that were found, with a finding on each. */
-/** `adds` names the columns whose sum the row contains. */
-export type TotalRow = { at: number; text: string; adds: string[] };
-
 const totalWords = new Set(
-  'total|totals|grand total|sum|sums|summe|gesamt|gesamtsumme|gesamtbetrag|insgesamt|endsumme|subtotal|sub-total|sub total|zwischensumme|total amount|sum total|total general|all in all|Σ|σ|totale|totaal|suma'.split(
+  'total|totals|grand total|sum|sums|summe|gesamt|gesamtsumme|gesamtbetrag|insgesamt|endsumme|subtotal|sub-total|sub total|zwischensumme|total amount|sum total|total general|all in all|Σ|σ|totale|totaal|suma|totaux|soma|razem|totalt'.split(
     '|',
   ),
 );
 const otherAggregates = new Set('average|avg|mean|durchschnitt|mittelwert|median|minimum|maximum|min|max|overall|all'.split('|'));
-const phraseWords = new Set('total|totals|subtotal|summe|gesamt|zwischensumme|sum'.split('|'));
+const phraseWords = new Set('total|totals|subtotal|summe|gesamt|zwischensumme|sum|totale|totaal|totaux|suma|soma|razem|totalt'.split('|'));
+const otherTotals = new Set(['all', 'overall']);
+const minAgreeing = 2;
 const maxLabelChars = 60;
 const maxPhraseWords = 5;
 const maxLabelColumns = 6;
 const rowsNamed = 6;
-const maxDescribed = 40;
-const wrongShown = 6;
 
 /** The kind of a row that is not a record, from the row alone; null for a record. */
 export function excludedRowKind(cells: readonly Cell[], names: readonly string[]): ExcludedRowKind | null {
@@ -70,10 +67,11 @@ export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[]
   const isRecord = (at: number) => candidates[at] === null;
   const ofGroup = groupSums(rows, texts, numeric, isRecord);
   const ofSome = combinedSums(rows, numeric, isRecord);
+  const ofLabel = groupsOfLabels(rows, texts, candidates, ofGroup);
   const above = numeric.map(() => 0);
   const block = numeric.map(() => 0);
   let inBlock = 0;
-  const found: TotalRow[] = [];
+  const found: FoundTotal[] = [];
   for (const [at, cells] of rows.cells.entries()) {
     const kind = candidates[at]!;
     const values = numeric.map((plan) => readNumber(plan, cells[plan.index] ?? null)?.value ?? Number.NaN);
@@ -87,9 +85,11 @@ export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[]
     const sparse = filledTexts(cells) < usual;
     // Of which rows, where the rows above do not tell.
     const known = kind === null || (agreeing.length > 0 && (kind === 'total' || kind === 'phrase'));
-    const summed = known ? null : (ofGroup(at) ?? (kind === 'phrase' ? ofSome(at) : null));
+    const group = known ? null : (ofGroup(at) ?? ofLabel(at));
+    const summed = known ? null : (group?.sums ?? (kind === 'phrase' ? ofSome(at) : null));
     const isTotal =
       summed !== null ||
+      (kind === 'elsewhere' && isWhole(values, whole)) ||
       (kind !== null && sparse && isComputed(cells, numeric)) ||
       (kind === 'aggregate'
         ? sparse || (usual <= 1 && at >= rows.cells.length - 5)
@@ -105,37 +105,60 @@ export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[]
       inBlock++;
       continue;
     }
+    const label =
+      kind === 'elsewhere' ? elsewhereLabel(cells, texts) : labelKind(cells) === null && filledTexts(cells) === 0 ? '' : labelOf(cells);
     found.push({
       at,
+      number: rows.numbers[at]!,
+      label,
+      cells,
+      rows: inBlock,
+      group: kind === 'elsewhere' ? (group?.name ?? '') : '',
       adds:
         summed !== null
           ? numeric.filter((_, i) => near(values[i]!, summed[i]!)).map(({ name }) => name)
           : kind === 'aggregate'
             ? []
             : agreeing.map(({ name }) => name),
-      text:
-        found.length >= maxDescribed
-          ? ''
-          : describe(
-              rows.numbers[at]!,
-              kind === 'elsewhere'
-                ? elsewhereLabel(cells, texts)
-                : labelKind(cells) === null && filledTexts(cells) === 0
-                  ? ''
-                  : labelOf(cells),
-              summed !== null || kind === 'elsewhere' ? 'total' : kind!,
-              numeric,
-              values,
-              // Of a total of totals, the rows since the last total are none.
-              summed ?? (inBlock > 0 ? block : above),
-              summed ?? (at === 0 ? whole : above),
-              found.length,
-            ),
+      kind: kind === 'aggregate' || kind === 'phrase' ? (summed === null ? kind : 'total') : 'total',
+      values,
+      // Of a total of totals, the rows since the last total are none.
+      block: [...(summed ?? (inBlock > 0 ? block : above))],
+      above: [...(summed ?? (at === 0 ? whole : above))],
     });
     block.fill(0);
     inBlock = 0;
   }
-  return found;
+  return describeTotals(found, numeric);
+}
+
+/** Most rows with this label add up their group, so that the others do too: one of twelve totals of months may be wrong. */
+function groupsOfLabels(
+  rows: Rows,
+  texts: readonly ColumnPlan[],
+  candidates: readonly (string | null)[],
+  ofGroup: (at: number, index?: number) => GroupSums | null,
+): (at: number) => GroupSums | null {
+  const labels = new Map<string, { rows: number; agreeing: number; index: number }>();
+  for (const [at, cells] of rows.cells.entries()) {
+    if (candidates[at] !== 'elsewhere') continue;
+    const label = elsewhereLabel(cells, texts);
+    const known = labels.get(label) ?? { rows: 0, agreeing: 0, index: -1 };
+    const group = ofGroup(at);
+    labels.set(label, { rows: known.rows + 1, agreeing: known.agreeing + (group === null ? 0 : 1), index: group?.index ?? known.index });
+  }
+  return (at) => {
+    if (candidates[at] !== 'elsewhere') return null;
+    const known = labels.get(elsewhereLabel(rows.cells[at]!, texts))!;
+    return known.agreeing >= minAgreeing && known.agreeing * 2 > known.rows ? ofGroup(at, known.index) : null;
+  };
+}
+
+/** The sum of all records in most columns. */
+function isWhole(values: readonly number[], whole: readonly number[]): boolean {
+  const known = [...values.keys()].filter((i) => !Number.isNaN(values[i]!));
+  const agreeing = known.filter((i) => values[i] !== 0 && near(values[i]!, whole[i]!));
+  return agreeing.length > 0 && agreeing.length * 2 > known.length;
 }
 
 /** A last row with figures only, the largest of which is nearly the sum of all rows above. */
@@ -197,47 +220,6 @@ export function describeExcluded(aside: ReadonlyMap<ExcludedRowKind, readonly nu
   ];
 }
 
-function describe(
-  row: number,
-  label: string,
-  kind: 'total' | 'phrase' | 'aggregate',
-  numeric: readonly ColumnPlan[],
-  values: readonly number[],
-  block: readonly number[],
-  above: readonly number[],
-  earlier: number,
-): string {
-  const head = `Row ${row}${label === '' ? ', which holds figures only,' : ` ("${label}")`} is ${kind === 'aggregate' ? 'an aggregate of the rows' : 'a total'}, not a record; it is left out of all sums and counts`;
-  if (kind === 'aggregate') return `${head}.`;
-  const right: string[] = [];
-  const wrong: string[] = [];
-  const unsure: string[] = [];
-  const partial = earlier > 0 && /sub|zwischen/i.test(label);
-  for (const [i, { name, role }] of numeric.entries()) {
-    const value = values[i]!;
-    if (Number.isNaN(value) || (role !== 'measure' && role !== 'unclear')) continue;
-    if (near(value, above[i]!) || near(value, block[i]!)) right.push(`${name} ${exact(value)}`);
-    else {
-      const sum = clean(kind === 'phrase' || partial ? block[i]! : above[i]!);
-      (role === 'measure' ? wrong : unsure).push(
-        `${name} is written as ${exact(value)} but the rows add up to ${exact(sum)} (difference ${exact(clean(value - sum))})`,
-      );
-    }
-  }
-  // Most columns are added up, so the others are expected to be.
-  if (right.length > unsure.length) wrong.push(...unsure);
-  const agrees = right.length > 0 ? `; it agrees with the sum of its rows (${listed(right, 4)})` : '';
-  const computed =
-    right.length + wrong.length === 0 && values.every((value) => Number.isNaN(value))
-      ? '; its figures are formulas, which are not computed'
-      : '';
-  const differs =
-    wrong.length > 0
-      ? `; it does not agree with the rows: ${wrong.slice(0, wrongShown).join('; ')}${wrong.length > wrongShown ? `; and in ${countOf(wrong.length - wrongShown, 'more column')}` : ''}`
-      : '';
-  return `${head}${agrees}${differs}${computed}.`;
-}
-
 /** Whether a cell names its row a total: "Total", "North total". */
 export function isTotalLabel(cell: Cell): boolean {
   const kind = labelKind([cell]);
@@ -269,8 +251,8 @@ function elsewhereLabel(cells: readonly Cell[], texts: readonly ColumnPlan[]): s
   for (const { index } of texts.slice(0, maxLabelColumns)) {
     const cell = cells[index] ?? null;
     if (typeof cell !== 'string' || cell.length > maxLabelChars) continue;
-    const label = normal(cell);
-    if (totalWords.has(label) || label === 'all' || label === 'overall') return cell.trim();
+    const label = labelKind([cell]);
+    if (label === 'total' || label === 'phrase' || otherTotals.has(normal(cell))) return cell.trim();
   }
   return '';
 }

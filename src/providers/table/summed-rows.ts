@@ -12,13 +12,21 @@ const maxCombined = 40;
 /** The sums of the rows that row `at` adds up, one for each numeric column; null if no such rows are found. */
 export type SummedRows = (at: number) => number[] | null;
 
-/** @param records the rows that may be summed up */
+/** The sums of a group of rows, the group's column and its name as written. */
+export type GroupSums = { sums: number[]; index: number; name: string };
+
+/**
+ * The group that row `at` adds up: with sums that agree with most of its values, or, where `index` is given, the group in that column
+ * whatever its sums.
+ *
+ * @param records the rows that may be summed up
+ */
 export function groupSums(
   rows: Rows,
   texts: readonly ColumnPlan[],
   numeric: readonly ColumnPlan[],
   records: (at: number) => boolean,
-): SummedRows {
+): (at: number, index?: number) => GroupSums | null {
   const columns = texts.slice(0, maxGroupColumns).map(({ index }) => {
     const groups = new Map<string, { rows: number; sums: number[] }>();
     for (const [at, cells] of rows.cells.entries()) {
@@ -32,16 +40,18 @@ export function groupSums(
     return { index, groups };
   });
   const additive = additiveOf(numeric);
-  return (at) => {
+  return (at, only) => {
     const cells = rows.cells[at]!;
     const values = valuesOf(cells, numeric);
     for (const { index, groups } of columns) {
+      if (only !== undefined && only !== index) continue;
       const group = groups.get(keyOf(cells[index] ?? null));
       // A group of one row always equals its own total.
       if (group === undefined || group.rows < 2) continue;
       const known = additive.filter((i) => !Number.isNaN(values[i]!));
       const agreeing = known.filter((i) => near(values[i]!, group.sums[i]!));
-      if (agreeing.some((i) => values[i] !== 0) && agreeing.length * 2 >= known.length) return group.sums;
+      if (only !== undefined || (agreeing.some((i) => values[i] !== 0) && agreeing.length * 2 >= known.length))
+        return { sums: group.sums, index, name: cellText(cells[index] ?? null, maxGroupChars) };
     }
     return null;
   };

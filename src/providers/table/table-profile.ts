@@ -16,6 +16,8 @@ export type TableProfile = {
   has_header: boolean;
   size_bytes: number;
   rows: number;
+  /** Rows beside these that add up others, and are no records. */
+  total_rows?: number;
   /** Set if the figures leave out some rows or values: then they rest on `rows` rows, and `all` beside a figure is the one of every row.
    * Missing, distinct and frequent values are always counted in every row. */
   basis?: { rows: number; left_out: LeftOut[] };

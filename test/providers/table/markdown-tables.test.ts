@@ -34,7 +34,7 @@ test('the report has the figures of the table and the sentences around it, with 
   assert.equal(calls.filter(({ name }) => name === 'profile_table').length, 1);
   const report = workspace.text('report.md');
   assert.match(report, /^# Report: stalls\.md\n/);
-  assert.match(report, /stalls\.md: 4 rows, 5 columns \(table in Markdown, utf-8\)/);
+  assert.match(report, /stalls\.md: 4 rows and 1 total row, 5 columns \(table in Markdown, utf-8\)/);
   assert.match(report, /Before adds up to 355 over 4 rows/);
   assert.match(report, /- Mean takings a day\./);
   assert.match(report, /\| EUR 900 \| The roof cost EUR 900\. \| 13 \|/);

@@ -13,7 +13,7 @@ import type { Orders } from './orders.ts';
 import { readTokens } from './prompt-tokens.ts';
 import { besideTexts, questionAnswers } from './question-answers.ts';
 import { withoutRepeats } from './repeats.ts';
-import { type Answer, leftOut, type Material, shownBy, writeNothing, writeReport, writeSummary } from './report.ts';
+import { type Answer, leftOut, type Material, rowsRead, shownBy, writeNothing, writeReport, writeSummary } from './report.ts';
 import type { Requests } from './requests.ts';
 import { sandboxValue } from './sandbox-value.ts';
 import { withoutSplitKeys } from './split-keys.ts';
@@ -154,7 +154,7 @@ function write(conversation: Conversation, files: Call[], words: string[]): Prog
 function closingWords({ tables, joins, texts, unreadable, answers, remarks }: Material): string[] {
   const answerLines = withoutRepeats(answers).answers.map(({ question, short }) => `${question}: ${short}.`);
   const read = tables.flatMap((table) => [
-    `${table.name}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')}.`,
+    `${table.name}: ${rowsRead(table)}, ${countOf(table.column_count, 'column')}.`,
     ...findings(table).slice(0, maxFindings),
   ]);
   const summaries = texts.flatMap(({ name, summary, facts }) =>

@@ -80,6 +80,7 @@ const alike: readonly ReadonlySet<string>[] = [
 
 const numberWords = wordSet('id no nr code number nummer key');
 const nameWords = wordSet('name title label');
+const minOfKind = 3;
 
 /** The only column that a word means; undefined if there is none or more than one. */
 export function onlyColumnFor(word: string, columns: readonly ColumnProfile[]): ColumnProfile | undefined {
@@ -109,6 +110,13 @@ function nameOf(column: ColumnProfile, columns: readonly ColumnProfile[]): Colum
     const other = nameTokens(name);
     return other.length === tokens.length && nameWords.has(other.at(-1)!) && other.slice(0, -1).join(' ') === thing;
   });
+}
+
+/** Whether the word stands in the names of several columns: "route" of north_route, island_route and all_routes names none of them. */
+export function isKindOfColumn(word: string, columns: readonly ColumnProfile[]): boolean {
+  let named = 0;
+  for (const { name } of columns) if (nameTokens(name).some((token) => isSame(token, word)) && ++named >= minOfKind) return true;
+  return false;
 }
 
 /** Equal except for a plural ending. */

@@ -122,8 +122,23 @@ function groupFigures(profile: TableProfile, group: GroupProfile, measure: Colum
       ? ` ${countOf(missing, 'row')} without a ${safe(by)} ${missing === 1 ? 'is' : 'are'} in none of them.`
       : '';
   return [
-    `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}${additive ? '' : fewRows(ranked)}${withLeftOut(values, measure)}${measure.role === 'unclear' ? addedUp(values, name) : ''}`,
+    `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}${additive ? '' : fewRows(ranked)}${withLeftOut(values, measure)}${measure.role === 'unclear' ? addedUp(values, name) : ''}${additive ? leaderWithout(measure, group) : ''}`,
   ];
+}
+
+/** Another group leads without the largest single value of the column. */
+function leaderWithout({ name, numbers }: ColumnProfile, { by, values }: GroupProfile): string {
+  const top = numbers!.outliers.most_extreme.find(({ value }) => value === numbers!.max);
+  if (top === undefined || (top.cells[by] ?? '') === '') return '';
+  const sums = values.flatMap(({ value, figures }) => {
+    const sum = figures[name]?.sum;
+    return sum === undefined ? [] : [{ value, sum, rest: clean(sum - (value === top.cells[by] ? top.value : 0)) }];
+  });
+  const leader = sums.toSorted((a, b) => b.sum - a.sum)[0];
+  const [first, second] = sums.toSorted((a, b) => b.rest - a.rest);
+  if (leader === undefined || leader.value !== top.cells[by] || first === undefined || first.value === leader.value) return '';
+  if (second === undefined || first.rest === second.rest) return '';
+  return ` Without row ${top.row} (${exact(top.value)}), ${safe(first.value)} leads: ${safe(first.value)} ${exact(first.rest)}, ${safe(leader.value)} ${exact(leader.rest)}.`;
 }
 
 /** A mean of few rows beside means of many is no safe comparison. */

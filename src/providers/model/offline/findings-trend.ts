@@ -6,6 +6,8 @@ import type { ColumnProfile, TableProfile, TrendProfile } from '../../table/tabl
 import { addsUp, countOf, exact, keyFigure, listed, mainMeasure, percent, round, safe } from './figure.ts';
 
 const maxOtherTrends = 3;
+/** Share of half of the periods at which one value is told apart. */
+const minWeight = 0.2;
 const maxLonger = 12;
 const maxListed = 12;
 const maxGaps = 3;
@@ -58,9 +60,19 @@ export function trend(profile: TableProfile): string[] {
   const half = Math.floor(points.length / 2);
   const total = (part: typeof points) => part.reduce((sum, point) => sum + figureOf(point), 0);
   const [before, after] = [total(points.slice(0, half)), total(points.slice(-half))];
-  if (half >= 3 && before > 0 && after > 0 && Math.abs(after / before - 1) >= 0.1) {
+  // One period far above all others may decide which half is the larger.
+  const isInLast = points.indexOf(top) >= points.length - half;
+  const largest = measure?.numbers?.outliers.most_extreme.find(({ value }) => value === measure.numbers!.max)?.value ?? 0;
+  const isDecided = largest > 0 && figureOf(top) >= largest && (isInLast ? after - largest < before : after > before - largest);
+  const isSafe = after > before === isInLast ? !isDecided : true;
+  const [restBefore, restAfter] = isInLast ? [before, after - largest] : [before - largest, after];
+  const isCarried = largest > before * minWeight && figureOf(top) >= largest && restBefore > 0;
+  const rest = isCarried
+    ? ` (without the largest value, ${written(largest)}: ${percent(Math.abs(restAfter - restBefore), restBefore)} ${restAfter > restBefore ? 'above' : 'below'})`
+    : '';
+  if (half >= 3 && before > 0 && after > 0 && isSafe && Math.abs(after / before - 1) >= 0.1) {
     sentences.push(
-      `The last ${half} ${period}s${skipsDays(period, points) ? ' with rows' : ''} together have ${percent(Math.abs(after - before), before)} ${after > before ? 'more' : 'less'} ${measure === undefined ? 'rows' : safe(measure.name)} than the first ${half}.`,
+      `The last ${half} ${period}s${skipsDays(period, points) ? ' with rows' : ''} together have ${percent(Math.abs(after - before), before)} ${after > before ? 'more' : 'less'} ${measure === undefined ? 'rows' : safe(measure.name)} than the first ${half}${rest}.`,
     );
   }
   return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure), ...partialPeriods(profile)];

@@ -1,5 +1,5 @@
 /** Notable findings of a profile, in plain sentences. Every figure is from the profile, or a share or difference of two of its figures. */
-import type { ColumnProfile, Finding, GroupProfile, TableProfile } from '../../table/table-profile.ts';
+import type { ColumnProfile, Finding, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, leftOutText, mainMeasure, measures, percent, round, safe } from './figure.ts';
 import { biggestGroups } from './findings-groups.ts';
 import { trend } from './findings-trend.ts';
@@ -11,13 +11,14 @@ const minWeightShare = 0.1;
 
 /** Remarks that explain the figures come before those on the quality of the data. */
 const explainingKinds = new Set(
-  'formula_verdict formula_left_out formula_typed formula_text formula_stale formula_twice formula_differs formula_total formula_empty formula_error formula_rank factor_error asked_ratio basis asked_period total flows on_time late open unit_figures rare_state stock promoters ratings rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth period_odd period_same period_steady period_each per_record growth ratio matrix margin change date_ends grid_gaps group_odd leaders outcomes hours_of_day column_means row_means counter level join'.split(
+  'formula_verdict formula_agrees formula_unstored formula_left_out formula_typed formula_text formula_stale formula_twice formula_differs formula_total formula_empty formula_error formula_rank factor_error asked_ratio basis asked_period total total_wrong flows on_time late open unit_figures rare_state stock promoters ratings rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth period_odd period_same period_steady period_each per_record growth ratio matrix margin change date_ends parts subtotal_rank grid_gaps group_odd leaders outcomes hours_of_day column_means row_means counter level join'.split(
     ' ',
   ),
 );
 /** What most questions are about. */
 const firstKinds = new Set([
   'formula_verdict',
+  'formula_agrees',
   'asked_ratio',
   'factor_error',
   'growth',
@@ -51,11 +52,11 @@ export function findingsWithKinds(profile: TableProfile): Finding[] {
   const said = profile.remarks.filter((finding) => !ofPieces(finding)).map(({ kind, text }) => ({ kind, text: safe(text) }));
   return [
     ...said.filter(({ kind }) => kind === 'basis'),
-    ...said.filter(({ kind }) => kind === 'total'),
+    ...said.filter(({ kind }) => isTotal(kind)),
     ...ofKind('sums', totals(profile)),
     ...said.filter(({ kind }) => firstKinds.has(kind)),
     ...said.filter(
-      ({ kind }) => kind !== 'basis' && kind !== 'total' && explainingKinds.has(kind) && !firstKinds.has(kind) && !lastKinds.has(kind),
+      ({ kind }) => kind !== 'basis' && !isTotal(kind) && explainingKinds.has(kind) && !firstKinds.has(kind) && !lastKinds.has(kind),
     ),
     ...said.filter(({ kind }) => lastKinds.has(kind)),
     ...ofKind('group', biggestGroups(profile)),
@@ -82,6 +83,10 @@ function piecesIn({ format, columns, nested }: TableProfile): (finding: Finding)
   ];
   return ({ kind, text }) =>
     pieceKinds.has(kind) && names.some((name) => text.includes(name) && !derived.some((own) => text.includes(own)));
+}
+
+function isTotal(kind: string): boolean {
+  return kind === 'total' || kind === 'total_wrong';
 }
 
 function ofKind(kind: string, texts: readonly string[]): Finding[] {
@@ -127,13 +132,11 @@ function total(profile: TableProfile, measure: ColumnProfile, isMain: boolean): 
     return [
       `${name} goes from ${exact(min)} to ${exact(max)}${unit} over ${countOf(count, 'row')} (${middle})${withAll}.${measure.role === 'unclear' && count > 1 ? ` Nothing tells whether its values may be added up; if they may, they make ${exact(sum)}.` : ''}`,
     ];
-  const skewed =
-    isMain && median > 0 && mean / median > 1.4 ? ' The mean is well above the median, so a few large values carry the sum.' : '';
   const derived =
     measure.derived === true
       ? ` (computed row by row; the file has no such column; largest in row ${measure.numbers!.max_row}: ${exact(max)}, smallest in row ${measure.numbers!.min_row}: ${exact(min)})`
       : '';
-  return [`${name} adds up to ${exact(sum)}${unit} over ${countOf(count, 'row')} (${middle})${withAll}.${derived}${skewed}`];
+  return [`${name} adds up to ${exact(sum)}${unit} over ${countOf(count, 'row')} (${middle})${withAll}.${derived}`];
 }
 
 function smallSample(profile: TableProfile): string[] {
@@ -169,19 +172,8 @@ function weight(profile: TableProfile): string[] {
   const monthRest =
     ofMonth === undefined || ofMonth === top.value ? '' : `, and ${inMonth!.period} at ${rest(ofMonth)} instead of ${exact(ofMonth)}`;
   return [
-    `Row ${top.row} alone is ${percent(top.value, measure.numbers.sum)} of all ${safe(measure.name)}; check it before relying on the totals. Without it the sum would be ${rest(measure.numbers.sum)}${ownRest}${monthRest}.${leaderWithout(measure.name, top.value, group, own?.value)}`,
+    `Row ${top.row} alone is ${percent(top.value, measure.numbers.sum)} of all ${safe(measure.name)}; check it before relying on the totals. Without it the sum would be ${rest(measure.numbers.sum)}${ownRest}${monthRest}.`,
   ];
-}
-
-/** Another group may lead without the largest row. */
-function leaderWithout(measure: string, value: number, group: GroupProfile | undefined, own: string | undefined): string {
-  const sums = (group?.values ?? []).flatMap(({ value: name, figures }) =>
-    figures[measure] === undefined ? [] : [{ name, sum: figures[measure].sum, rest: figures[measure].sum - (name === own ? value : 0) }],
-  );
-  const leader = sums.toSorted((a, b) => b.sum - a.sum)[0];
-  const [first, second] = sums.toSorted((a, b) => b.rest - a.rest);
-  if (leader?.name !== own || first === undefined || first.name === own || first.rest === second?.rest) return '';
-  return ` Then ${safe(first.name)} (${exact(first.sum)}) would lead by ${safe(group!.by)}.`;
 }
 
 function correlations(profile: TableProfile): string[] {
@@ -201,7 +193,7 @@ function correlations(profile: TableProfile): string[] {
 function missing(profile: TableProfile): string[] {
   const gaps = profile.columns.filter((column) => column.missing > 0).toSorted((a, b) => b.missing - a.missing);
   // Cells of total rows are not counted.
-  const isReduced = profile.remarks.some(({ kind }) => kind === 'total');
+  const isReduced = profile.total_rows !== undefined;
   if (gaps.length === 0) return [isReduced ? `No cell of the ${countOf(profile.rows, 'record')} is missing.` : 'No cell is missing.'];
   const listed = gaps.slice(0, 6).map(({ name, missing: count }) => `${safe(name)} ${exact(count)} (${percent(count, profile.rows)})`);
   return [`Missing cells: ${listed.join(', ')}${gaps.length > 6 ? ` and ${gaps.length - 6} more columns` : ''}.`];

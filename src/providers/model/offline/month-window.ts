@@ -1,5 +1,5 @@
 /** "from January to June 2024": the months between which a task compares. */
-import { monthOfName } from '../../table/date-format.ts';
+import { monthOfName } from '../../table/month-names.ts';
 
 const between =
   /(?<![\p{L}])(\p{L}{3,9})\.?(?: (\d{4}))? ?(?:to|until|till|through|and|vs\.?|versus|with|bis|und|gegenüber|mit|–|-) ?(?:the end of |ende )?(\p{L}{3,9})\.?(?: (\d{4}))?(?![\p{L}\d])/giu;

@@ -8,15 +8,15 @@ import { monthNumber } from '../../table/month-names.ts';
 import type { ColumnProfile, Finding, TableProfile } from '../../table/table-profile.ts';
 import { wordSet } from '../../table/word-set.ts';
 import { causeText } from './causes.ts';
-import { columnFor } from './column-synonyms.ts';
+import { columnFor, isKindOfColumn } from './column-synonyms.ts';
 import { asksCoverage, coverageLines } from './coverage.ts';
-import { emptyAnswers } from './empty-tables.ts';
+import { emptyAnswers, withoutRows } from './empty-tables.ts';
 import { mainMeasure, safe } from './figure.ts';
 import { findingsWithKinds } from './findings.ts';
 import { readTokens } from './prompt-tokens.ts';
 import { asksWorth, hasValue, perWords, statusFigures, valueKinds, withItsMeasure } from './question-measures.ts';
 import { otherSide } from './question-sides.ts';
-import { commentKinds, qualityKinds, severityOf, topicsOf } from './question-topics.ts';
+import { agreeingKinds, commentKinds, defectOf, qualityKinds, severityOf, type Topic, topicsOf } from './question-topics.ts';
 import { isInterrogative, questionsIn } from './questions.ts';
 import type { Answer } from './report.ts';
 
@@ -42,6 +42,8 @@ const comparing = wordSet('compare vergleiche vergleichen compara comparez confr
 const missingWords = wordSet('no none without belong belongs kein keine keinen ohne ningún ninguno ninguna sin aucun aucune sans');
 const missingKinds = new Set(['join_only', 'join_inactive', 'dues_unassigned']);
 const promoterWords = wordSet('nps enps promoter promoters');
+/** How many formulas were computed again, beside those that are wrong. */
+const checkNotes = new Set(['formula_agrees', 'formula_unchecked']);
 const ofSeveralFindings = /^(?:dues|budget)_/;
 /** Findings by the values of a column. */
 const groupKinds = new Set(['group', 'outcomes', 'leaders', 'join_groups']);
@@ -73,6 +75,8 @@ export function questionAnswers(task: string, tables: readonly TableProfile[], j
     const words = readTokens(question.replace(/\bby how much\b/gi, ' '))
       .filter(({ kind, lower }) => (kind === 'word' || kind === 'quoted') && !files.has(lower))
       .map(({ lower }) => lower);
+    const lacking = withoutRows(question, words, tables);
+    if (lacking !== null) return [lacking];
     const covered = asksCoverage(words) ? coverageLines(filled) : [];
     const exact = covered.length > 0 ? covered : statusFigures(words, filled);
     if (exact.length > 0) return [answerOf(question, exact)];
@@ -91,12 +95,37 @@ function answer(
   tables: readonly TableProfile[],
   empty: readonly string[],
 ): Answer[] {
+  const asked = readingOf(question, words, candidates);
+  const rule = rules.find(({ applies }) => applies(asked))!;
+  const chosen = rule.choose(asked).map(({ candidate: { file, text } }) => `${file}${text}`);
+  // The whole report follows "compare a.csv with b.csv".
+  if (comparing.has(words[0] ?? '') && rule.isDecisive !== true && candidates.some(({ kind }) => kind === 'join')) return [];
+  const cause = causeText(words, tables);
+  if (cause !== null) return [answerOf(question, [cause, ...chosen.slice(0, maxFindings - 1)])];
+  if (chosen.length === 0 && !isInterrogative(words[0] ?? '') && !question.endsWith('?')) return [];
+  if (chosen.length === 0) {
+    const none = isOnQuality(asked) || isJudged(asked) ? nothingOdd : noRule;
+    const without = empty.length === 0 ? '' : `. What needs the rows of ${empty.join(' and ')} cannot be said: it has none`;
+    return [{ question, short: `${none}${without}`, lines: [`${none}${without}.`] }];
+  }
+  const said = [...(rule.verdict?.(asked) ?? []), ...chosen];
+  return [rule.isToldWhole === true ? { ...answerOf(question, said), short: said.join(' ').replace(/\.$/, '') } : answerOf(question, said)];
+}
+
+/** A finding with its place, the number of topics of the question that it is on, and of the columns that both name. */
+type Rated = { candidate: Candidate; i: number; about: number; named: number; score: number };
+type Asked = {
+  question: string;
+  words: readonly string[];
+  topics: readonly Topic[];
+  rated: readonly Rated[];
+  mentionedOf: ReturnType<typeof mentionedIn>;
+};
+
+function readingOf(question: string, words: readonly string[], candidates: readonly Candidate[]): Asked {
   const topics = topicsOf(words);
-  const judged = topics.some(({ judges }) => judges === true);
   const mentionedOf = mentionedIn(words);
-  const isOnAnswers = topics.some(({ kinds }) => kinds === commentKinds);
-  // "How many comments were answered" asks for a number, not for what they say.
-  const isCounting = words.some((word) => countWords.has(word));
+  const isOnNumber = topics.some(({ kinds }) => kinds === commentKinds) && isCounting(words);
   const rated = candidates
     .map((candidate, i) => {
       const { columns, values } = mentionedOf(candidate.columns);
@@ -108,7 +137,7 @@ function answer(
       return { candidate, i, about, named, score: about * topicScore + Math.min(named, 2) * columnScore };
     })
     .filter(({ score, about }) => score >= minScore && (about > 0 || topics.length === 0))
-    .filter(() => !(isOnAnswers && isCounting))
+    .filter(() => !isOnNumber)
     // What leads within each group answers only a question on both groups.
     .filter(({ candidate, named }) => candidate.kind !== 'leaders' || (named >= 2 && topics.length > 0))
     // The figures of each group come before those of groups within groups.
@@ -119,56 +148,126 @@ function answer(
         ofMain(b.candidate) - ofMain(a.candidate) ||
         a.i - b.i,
     );
-  // Wrong values are told beside the figures that contain them.
-  const doubts = judged
-    ? []
-    : rated.filter(
-        ({ candidate, about }) =>
-          candidate.kind === doubtful && about > 0 && namesMeasure(candidate, mentionedOf(candidate.columns).columns),
-      );
-  const others = judged ? rated : rated.filter(({ candidate }) => candidate.kind !== doubtful);
-  const best = Math.max(0, ...others.map(({ score, candidate }) => (isNested(candidate) ? score - columnScore : score)));
+  return { question, words, topics, rated, mentionedOf };
+}
+
+/** The first rule that applies chooses the findings; `verdict` is told before them. */
+type Rule = {
+  name: string;
+  applies(asked: Asked): boolean;
+  choose(asked: Asked): Rated[];
+  verdict?(asked: Asked): string[];
+  isDecisive?: true;
+  /** All findings stand in the closing words too. */
+  isToldWhole?: true;
+};
+
+const rules: readonly Rule[] = [
+  {
+    name: 'whether the data or its formulas can be trusted, if something is wrong',
+    applies: (asked) => isJudged(asked) && wrongIn(asked).length > 0,
+    choose: (asked) => [
+      ...defects(wrongIn(asked)).slice(0, maxLines),
+      ...asked.rated.filter(({ candidate: { kind } }) => checkNotes.has(kind)),
+    ],
+    verdict: (asked) => verdictOn(defects(wrongIn(asked)).slice(0, maxLines)),
+  },
+  {
+    name: 'whether the data can be trusted, if nothing is wrong: the totals and sums that agree',
+    applies: isJudged,
+    choose: ({ rated }) => rated.filter(({ candidate: { kind } }) => agreeingKinds.has(kind)).slice(0, maxFindings),
+  },
+  {
+    name: 'what is wrong in the data',
+    applies: isOnQuality,
+    choose: ({ rated }) => defects(rated).slice(0, maxLines),
+  },
+  {
+    name: 'findings on just what was asked',
+    applies: (asked) => decisiveOf(asked).length > 0,
+    choose: (asked) => [...doubtsOf(asked), ...decisiveOf(asked)].slice(0, maxFindings),
+    isDecisive: true,
+  },
+  {
+    name: 'what comments say',
+    applies: (asked) => isOnComments(asked) && onComments(asked.rated).length > 0,
+    choose: ({ rated }) => onComments(rated).slice(0, maxLines),
+    isToldWhole: true,
+  },
+  {
+    name: 'the findings with the most topics and columns of the question',
+    applies: () => true,
+    choose: (asked) => [...doubtsOf(asked), ...closestOf(asked)].slice(0, maxFindings),
+  },
+];
+
+function isOnComments({ words, topics }: Asked): boolean {
+  return topics.some(({ kinds }) => kinds === commentKinds) && !isCounting(words);
+}
+
+/** "How many comments were answered" asks for a number, not for what they say. */
+function isCounting(words: readonly string[]): boolean {
+  return words.some((word) => countWords.has(word));
+}
+
+function isJudged({ topics }: Asked): boolean {
+  return topics.some(({ judges }) => judges === true);
+}
+
+function isOnQuality({ topics }: Asked): boolean {
   const own = topics.filter(({ beside }) => beside !== true);
-  const isOnQuality = own.length > 0 && own.every(({ kinds }) => kinds === qualityKinds);
-  const isOnComments = isOnAnswers && !isCounting && rated.some(({ candidate }) => commentKinds.has(candidate.kind));
-  const isOnPromoters = words.some((word) => promoterWords.has(word));
+  return own.length > 0 && own.every(({ kinds }) => kinds === qualityKinds);
+}
+
+function wrongIn({ rated }: Asked): Rated[] {
+  return rated.filter(({ about, candidate }) => about > 0 && qualityKinds.has(candidate.kind));
+}
+
+/** Findings of the same kind are counted once: a duplicate may be told in two lines. */
+function verdictOn(found: readonly Rated[]): string[] {
+  if (found.some(({ candidate }) => candidate.kind === 'formula_verdict')) return [];
+  const kinds = new Set(found.flatMap(({ candidate }) => defectOf(candidate.kind) ?? [])).size;
+  if (kinds === 0) return [];
+  return [`Only with care: ${kinds === 1 ? 'one kind of finding questions' : `${kinds} kinds of findings question`} the data.`];
+}
+
+/** Wrong values are told beside the figures that contain them. */
+function doubtsOf({ rated, mentionedOf }: Asked): Rated[] {
+  return rated.filter(
+    ({ candidate, about }) => candidate.kind === doubtful && about > 0 && namesMeasure(candidate, mentionedOf(candidate.columns).columns),
+  );
+}
+
+function decisiveOf({ words, rated }: Asked): Rated[] {
   const isOnMissing = isInterrogative(words[0] ?? '') && words.some((word) => missingWords.has(word));
   const isOnPeriod = words.some((word) => monthNumber(word) > 0 || periodWords.has(word));
-  const isOnWorth = asksWorth(words) || (words.some((word) => perWords.has(word)) && others[0]?.candidate.kind === 'join_product');
-  const decisive = others.filter(
+  const [first] = rated.filter(({ candidate }) => candidate.kind !== doubtful);
+  const isOnWorth = asksWorth(words) || (words.some((word) => perWords.has(word)) && first?.candidate.kind === 'join_product');
+  return rated.filter(
     ({ candidate: { kind, text }, named }) =>
       decisiveKinds.has(kind) ||
       (isOnWorth && (valueKinds.has(kind) || (kind === 'join_groups' && named > 0 && text.includes(' × ')))) ||
       (isOnPeriod && kind === 'asked_period') ||
       (isOnMissing && missingKinds.has(kind)),
   );
-  const close = judged
-    ? defects(rated.filter(({ about }) => about > 0))
-    : isOnQuality
-      ? defects(rated)
-      : decisive.length > 0
-        ? decisive
-        : isOnComments
-          ? onComments(rated)
-          : others.filter(({ score, candidate }) => score > best - columnScore || (isOnPromoters && candidate.kind === 'promoters'));
-  const chosen = [...(isOnQuality ? [] : doubts), ...close]
-    .slice(0, isOnQuality || isOnComments || judged ? maxLines : maxFindings)
-    .map(({ candidate: { file, text } }) => `${file}${text}`);
-  // The whole report follows "compare a.csv with b.csv".
-  if (comparing.has(words[0] ?? '') && decisive.length === 0 && candidates.some(({ kind }) => kind === 'join')) return [];
-  const cause = causeText(words, tables);
-  if (cause !== null) return [answerOf(question, [cause, ...chosen.slice(0, maxFindings - 1)])];
-  if (chosen.length === 0 && !isInterrogative(words[0] ?? '') && !question.endsWith('?')) return [];
-  if (chosen.length === 0) {
-    const none = isOnQuality ? nothingOdd : noRule;
-    const without = empty.length === 0 ? '' : `. What needs the rows of ${empty.join(' and ')} cannot be said: it has none`;
-    return [{ question, short: `${none}${without}`, lines: [`${none}${without}.`] }];
-  }
-  const verdict = judged
-    ? [`Only with care: ${close.length === 1 ? 'one finding questions' : `${close.length} findings question`} the data.`]
-    : [];
-  const said = [...verdict, ...chosen];
-  return [isOnComments ? { ...answerOf(question, said), short: said.join(' ').replace(/\.$/, '') } : answerOf(question, said)];
+}
+
+function closestOf({ words, rated }: Asked): Rated[] {
+  const isOnPromoters = words.some((word) => promoterWords.has(word));
+  const others = rated.filter(({ candidate }) => candidate.kind !== doubtful);
+  const best = Math.max(0, ...others.map(({ score, candidate }) => (isNested(candidate) ? score - columnScore : score)));
+  return onMainMeasure(
+    others.filter(({ score, candidate }) => score > best - columnScore || (isOnPromoters && candidate.kind === 'promoters')),
+  );
+}
+
+/** Where the question names no column, the rows are ranked by the main measure of their table only. */
+function onMainMeasure(found: readonly Rated[]): Rated[] {
+  const ranksMain = (file: string) =>
+    found.some(({ candidate }) => candidate.kind === 'rank' && candidate.file === file && ofMain(candidate) === 1);
+  return found.filter(
+    ({ candidate, named }) => candidate.kind !== 'rank' || named > 0 || ofMain(candidate) === 1 || !ranksMain(candidate.file),
+  );
 }
 
 /** The answers from tables, without those that say that no rule reads a question which a text answers; then the answers from texts. */
@@ -192,9 +291,10 @@ function isNested({ kind }: Candidate): boolean {
   return kind === 'leaders';
 }
 
-/** Whether the question names a column of figures that the finding is about. */
+/** Whether the question names the column with the wrong values, or two columns, whose ratio contains them. */
 function namesMeasure({ text, columns }: Candidate, mentioned: ReadonlySet<string>): boolean {
-  return columns.some(({ name, numbers }) => numbers !== undefined && mentioned.has(name) && mentions(text, safe(name)));
+  const named = columns.filter(({ name, numbers }) => numbers !== undefined && mentioned.has(name) && mentions(text, safe(name)));
+  return named.length > 1 || named.some(({ name }) => text.includes(` in ${safe(name)},`) || text.includes(`corrected, ${safe(name)} `));
 }
 
 /** What answers in free text say of just what is asked, in the order of the report. */
@@ -223,7 +323,7 @@ function mentionedIn(words: readonly string[]) {
   const long = words.filter((word) => word.length > 2 && monthNumber(word) === 0);
   return (columns: readonly ColumnProfile[]) => {
     const found = known.get(columns) ?? {
-      columns: new Set(long.flatMap((word) => columnFor(word, columns)?.name ?? [])),
+      columns: new Set(long.flatMap((word) => (isKindOfColumn(word, columns) ? [] : (columnFor(word, columns)?.name ?? [])))),
       values: columns.flatMap(({ frequent }) =>
         (frequent ?? []).flatMap(({ value }) => (long.includes(value.toLowerCase()) ? [value] : [])),
       ),

@@ -18,7 +18,7 @@ const episodeWords = wordSet('episode episodes');
 const itemWords = wordSet('article articles product products item items artikel produkt produkte producto productos produit produits');
 const itemNames = wordSet('sku article artikel product produkt producto produit item name title description bezeichnung');
 const agreeKinds = wordSet(
-  'relation relation_broken total balance balance_broken join_only join_repeats join_values join_difference dues_unassigned',
+  'relation relation_broken total total_wrong balance balance_broken join_only join_repeats join_values join_difference dues_unassigned',
 );
 const worthWords = wordSet('worth wert valeur vaut vale valor valore');
 /** Values of a quantity at the prices of the other file. */

@@ -5,9 +5,11 @@ import { wordSet } from '../../table/word-set.ts';
  * `beside`: counts only beside another topic, as "not" does. `named`: counts only for findings on a column of the question. */
 export type Topic = { words: RegExp; kinds: ReadonlySet<string>; judges?: true; weak?: true; beside?: true; named?: true };
 
-/** Findings that question the data. */
+const formulaKinds =
+  'formula_verdict formula_left_out formula_typed formula_text formula_stale formula_twice formula_differs formula_total formula_empty formula_error';
+/** Findings that question the data, the most severe first. */
 const qualityOrder =
-  'formula_verdict formula_left_out formula_typed formula_text formula_stale formula_twice formula_differs formula_total formula_empty formula_error total factor_error relation_broken basis outlier join_conflicts join_excess join_only join_inactive duplicate_rows duplicate_keys repeated_values near_duplicates join_repeats no_entries out_of_range negative left_out not_numbers bounds balance_broken counter_falls stuck gaps group_gaps grid_gaps number_gaps missing_rows mixed_dates mixed_units mixed_styles misspelt spelling unit_cells repeated_times far_date day_first month_first formulas zeros group_odd span_backwards without_bad addresses data_problem weight order few_rows'.split(
+  `${formulaKinds} total_wrong factor_error relation_broken basis outlier join_conflicts join_excess join_only join_inactive duplicate_rows duplicate_keys repeated_values near_duplicates join_repeats no_entries out_of_range negative left_out not_numbers bounds balance_broken counter_falls stuck gaps group_gaps grid_gaps number_gaps missing_rows total_empty mixed_dates mixed_units mixed_styles misspelt spelling unit_cells repeated_times far_date day_first month_first formulas zeros group_odd span_backwards without_bad addresses data_problem weight order few_rows`.split(
     ' ',
   );
 
@@ -19,6 +21,23 @@ export const commentKinds: ReadonlySet<string> = wordSet(
   'topic topic_low topic_high serious low_rated high_rated quotes complaints praise',
 );
 
+/** Checks that found nothing wrong. */
+export const agreeingKinds: ReadonlySet<string> = new Set(['formula_agrees', 'total', 'relation', 'balance']);
+
+/** Kinds of findings that tell one defect. */
+const defectFamilies = [
+  ['outlier', 'weight', 'without_bad', 'group_odd'],
+  ['duplicate_rows', 'duplicate_keys', 'repeated_values', 'near_duplicates', 'join_repeats', 'repeated_times'],
+  ['gaps', 'group_gaps', 'grid_gaps', 'number_gaps', 'order'],
+  ['out_of_range', 'bounds', 'negative', 'left_out', 'not_numbers'],
+  formulaKinds.split(' '),
+];
+
+/** The defect that a kind of finding tells; null for the notice of what the figures leave out, which repeats other findings. */
+export function defectOf(kind: string): string | null {
+  return kind === 'basis' ? null : (defectFamilies.find((kinds) => kinds.includes(kind))?.[0] ?? kind);
+}
+
 /** The place of a kind among those that question the data: 0 is the most severe. */
 export function severityOf(kind: string): number {
   return qualityOrder.indexOf(kind);
@@ -27,8 +46,19 @@ export function severityOf(kind: string): number {
 const topics: readonly Topic[] = [
   {
     words: /^(?:trust|trusted|trustworthy|reliable|reliability|rely|believe|quality|plausible|verlassen|zuverlässig|vertrauen)$/,
-    kinds: qualityKinds,
+    kinds: new Set([...qualityKinds, ...agreeingKinds]),
     judges: true,
+  },
+  {
+    words: /^(?:formulas?|formeln?|formules?|fórmulas?)$/,
+    kinds: wordSet(`${formulaKinds} formula_agrees formula_unchecked formula_unstored`),
+    judges: true,
+  },
+  {
+    words: /^(?:right|correct|accurate|richtig\p{L}?|korrekt\p{L}?|correct[aeos]{1,2})$/u,
+    kinds: new Set([...qualityKinds, ...agreeingKinds]),
+    judges: true,
+    weak: true,
   },
   {
     words:
@@ -38,14 +68,14 @@ const topics: readonly Topic[] = [
   {
     words: /^(?:total|totals|altogether|overall|sum|sums|much|insgesamt|gesamt\p{L}{0,8}|summe|wieviel|worth)$/u,
     kinds: wordSet(
-      'asked_period formula_verdict formula_total join_converted sums total unit_figures mixed_units join_difference join_over join_product join_unpriced planned dues_open dues_total factor_error',
+      'asked_period formula_verdict formula_agrees formula_total join_converted sums total total_wrong unit_figures mixed_units join_difference join_over join_product join_unpriced planned dues_open dues_total factor_error',
     ),
   },
   {
     words:
       /^(?:most|more|sells?|sold|better|worse|largest|biggest|highest|best|top|leading|leads?|least|lowest|smallest|worst|fewest|strongest|weakest|cheapest|longest|meisten?|größte\p{L}?|höchste\p{L}?|beste\p{L}?|wenigsten|niedrigste\p{L}?|kleinste\p{L}?)$/u,
     kinds: wordSet(
-      'factor_error formula_rank join_converted join_by_key group rank ratio trend join_groups leaders unit_figures level durations ratings column_means row_means',
+      'factor_error formula_rank parts subtotal_rank join_converted join_by_key group rank ratio trend join_groups leaders unit_figures level durations ratings column_means row_means',
     ),
   },
   {
@@ -219,7 +249,7 @@ const topics: readonly Topic[] = [
   {
     words: /^(?:agree|agrees|match|matches|differ|differs|consistent|stimmt|stimmen)$/,
     kinds: wordSet(
-      'formula_verdict formula_total formula_stale relation relation_broken total balance balance_broken join_only join_repeats join_values join_difference',
+      'formula_verdict formula_agrees formula_total formula_stale relation relation_broken total total_wrong balance balance_broken join_only join_repeats join_values join_difference',
     ),
   },
   { words: /^(?:margin|profit|profitable|gewinn|marge)$/, kinds: wordSet('margin flows') },

@@ -124,7 +124,12 @@ function describeTable(table: TableProfile): string {
           xlsx: 'sheet of a workbook',
         }[table.format]
       : `text separated by ${{ ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' }[table.delimiter ?? ','] ?? 'commas'}`;
-  return `- ${safe(table.name)}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')} (${form}${table.format === 'xlsx' ? '' : `, ${table.encoding}`}).${leftOut(table)}`;
+  return `- ${safe(table.name)}: ${rowsRead(table)}, ${countOf(table.column_count, 'column')} (${form}${table.format === 'xlsx' ? '' : `, ${table.encoding}`}).${leftOut(table)}`;
+}
+
+/** "12 rows and 5 total rows" */
+export function rowsRead({ rows, total_rows: totals }: TableProfile): string {
+  return `${countOf(rows, 'row')}${totals === undefined ? '' : ` and ${countOf(totals, 'total row')}`}`;
 }
 
 /** Told before the first figure, for every figure rests on it. */

@@ -37,12 +37,13 @@ import { rankFindings } from './rank.ts';
 import { rareFindings } from './rare-statuses.ts';
 import { ratingFindings } from './ratings.ts';
 import { ratioFindings } from './ratio.ts';
-import { relationFindings } from './relations.ts';
+import { relationFindings, type TotalColumn } from './relations.ts';
 import { rowFindings } from './rows.ts';
 import { scoreFindings } from './score.ts';
 import { seriesFindings } from './series.ts';
 import { stockFindings } from './stock.ts';
 import { textFindings } from './text.ts';
+import { totalColumnFindings, totalRowFindings } from './total-columns.ts';
 import { writtenNumberFindings } from './written-numbers.ts';
 
 const maxFindings = 110;
@@ -65,13 +66,15 @@ export function findingsOf(
   const table = basis === null ? all : inMemory(basis.counted, inherited);
   const distinct = basis === null ? all : basis.distinct === basis.counted ? table : inMemory(basis.distinct, inherited);
   const own = new Set(all.plans.filter(({ name }) => !inherited.includes(name)));
-  const relations = relationFindings(all);
+  const totals: TotalColumn[] = [];
+  const relations = relationFindings(all, totals);
   const repeatedAreOut = basis?.leftOut.some(({ kind }) => kind === 'duplicates') ?? false;
   const factors = factorErrors(table);
   const askedRatio = askedRatioFindings(table, bounds.ratio, factors.values);
   return [
     ...basisFindings(basis, all, table),
     ...periodFindings(all, table, bounds.period),
+    ...totalColumnFindings(table, totals, memory.totals),
     ...rankFindings(table, profile),
     ...periodRowFindings(table),
     ...matrixFindings(table),
@@ -100,6 +103,7 @@ export function findingsOf(
     ...outcomeFindings(distinct, profile),
     ...timeFindings(table, profile),
     ...relations,
+    ...totalRowFindings(all, totals, memory.totals),
     ...boundFindings(all),
     ...constantSumFindings(table),
     ...failedReadingFindings(all),
@@ -118,7 +122,7 @@ export function findingsOf(
   ].slice(0, maxFindings);
 }
 
-function inMemory({ rows, survey }: TableInMemory, inherited: readonly string[]): ColumnsInMemory {
+export function inMemory({ rows, survey }: TableInMemory, inherited: readonly string[]): ColumnsInMemory {
   return new ColumnsInMemory(rows, survey.columns, inherited);
 }
 

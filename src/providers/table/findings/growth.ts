@@ -15,10 +15,13 @@ const maxCells = 84;
 /** Figures of more periods are not listed one by one. */
 const maxTotals = 24;
 const minRows = 4;
+/** A value so many times larger than the next one of its group and period may be wrong. */
+const minTimesNext = 4;
 const minDays = 10;
 const dayMs = 86_400_000;
 
-type Tally = { rows: number; sum: number };
+/** `largest` is the largest value, in the row at `at`; `next` is the one after it. */
+type Tally = { rows: number; sum: number; largest: number; next: number; at: number };
 /** What is compared: the sum of a column, its mean, or the number of rows. */
 type Compared = { name: string; numbers: Float64Array | null; additive: boolean };
 type Periods = { names: string[]; of: string[] };
@@ -62,8 +65,9 @@ function total(table: ColumnsInMemory, { name, numbers, additive }: Compared, da
   for (let at = 0; at < table.count; at++) {
     const value = numbers === null ? 1 : numbers[at]!;
     if (Number.isNaN(value)) continue;
-    const tally = tallies.get(of[at]!) ?? { rows: 0, sum: 0 };
-    tallies.set(of[at]!, { rows: tally.rows + 1, sum: tally.sum + value });
+    const tally = tallies.get(of[at]!) ?? emptyTally();
+    tallies.set(of[at]!, tally);
+    count(tally, value, at);
   }
   const points = names.flatMap((period) => {
     const tally = tallies.get(period);
@@ -182,10 +186,11 @@ function growth(table: ColumnsInMemory, group: ColumnPlan, compared: Compared, d
       `${key} ${sign(to - from)}${written(clean(Math.abs(to - from)))} (${written(from)} to ${written(to)}${shareOf(from, to)})`,
   );
   const other = changes.filter(({ from, to }) => from === null || to === null).map((change) => oneEnd(change, first, last, written));
+  const turned = compared.additive && compared.numbers !== null ? turnedByOneValue(table, cells, full, [first, last]) : [];
   const findings: Finding[] = [
     {
       kind: 'growth',
-      text: `${what}, ${first.includes(' to ') ? `${first} beside ${last}` : `from ${first} to ${last}`} (${date.name}): ${[...each, ...other].join('; ')}.${verdict(ranked)}`,
+      text: `${what}, ${first.includes(' to ') ? `${first} beside ${last}` : `from ${first} to ${last}`} (${date.name}): ${[...each, ...other].join('; ')}.${turned.length > 0 ? ` But ${turned.join('; ')}.` : verdict(ranked)}`,
     },
   ];
   if (names.length > 2 && names.length * cells.size <= maxCells) {
@@ -209,12 +214,45 @@ function tallies(table: ColumnsInMemory, group: ColumnPlan, { numbers }: Compare
     const key = texts[at]!;
     const own = cells.get(key) ?? new Map<string, Tally>();
     cells.set(key, own);
-    const tally = own.get(periods[at]!) ?? { rows: 0, sum: 0 };
+    const tally = own.get(periods[at]!) ?? emptyTally();
     own.set(periods[at]!, tally);
-    tally.rows++;
-    tally.sum += value;
+    count(tally, value, at);
   }
   return cells;
+}
+
+function emptyTally(): Tally {
+  return { rows: 0, sum: 0, largest: Number.NEGATIVE_INFINITY, next: Number.NEGATIVE_INFINITY, at: -1 };
+}
+
+function count(tally: Tally, value: number, at: number): void {
+  tally.rows++;
+  tally.sum += value;
+  if (value > tally.largest) {
+    tally.next = tally.largest;
+    tally.largest = value;
+    tally.at = at;
+  } else if (value > tally.next) tally.next = value;
+}
+
+/** Changes that one value, far above the others of its group and period, turns from a fall to a rise or the reverse. */
+function turnedByOneValue(
+  table: ColumnsInMemory,
+  cells: ReadonlyMap<string, ReadonlyMap<string, Tally>>,
+  full: readonly { key: string; from: number; to: number }[],
+  [first, last]: readonly [string, string],
+): string[] {
+  return full.flatMap(({ key, from, to }) =>
+    [last, first].flatMap((period) => {
+      const { rows, largest, next, at } = cells.get(key)!.get(period)!;
+      if (rows < minRows || !(largest > next * minTimesNext)) return [];
+      const [start, end] = period === first ? [clean(from - largest), to] : [from, clean(to - largest)];
+      if (to > from === end > start) return [];
+      return [
+        `without ${table.rowName(at)} (${exact(largest)}) ${key} ${end < start ? 'falls' : 'rises'}: ${exact(start)} to ${exact(end)}`,
+      ];
+    }),
+  );
 }
 
 /** Who rose and who fell most; the largest rise by share too, if that is another group. */

@@ -9,7 +9,7 @@ import { countOf, exact, listed } from '../figure-text.ts';
 import { untrueReadings } from '../lone-spikes.ts';
 import { isPrice, isQuantity } from '../plan-figures.ts';
 import type { Scale } from '../scales.ts';
-import type { Finding } from '../table-profile.ts';
+import type { Finding, TableProfile } from '../table-profile.ts';
 import type { Months } from './growth.ts';
 import type { Ratio } from './ratio.ts';
 
@@ -17,6 +17,8 @@ import type { Ratio } from './ratio.ts';
 const maxNamed = 6;
 const maxFindings = 6;
 const minRows = 6;
+/** So many zeros are told with the next lowest value. */
+const maxLone = 2;
 const maxGroups = 20;
 /** Values that exist on some days only. */
 const dailyWords = new Set(
@@ -101,8 +103,12 @@ function onlyIn(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Finding[]
 function zeros(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Finding[] {
   return plans
     .filter(
-      ({ reads, role, name, min }) =>
-        reads === 'number' && role === 'measure' && min === 0 && !isPrice(name) && (isQuantity(name) || has(nameTokens(name), dailyWords)),
+      ({ reads, role, name, min, index }) =>
+        reads === 'number' &&
+        role === 'measure' &&
+        min === 0 &&
+        !isPrice(name) &&
+        (isQuantity(name) || has(nameTokens(name), dailyWords) || zerosOf(table, index) <= maxLone),
     )
     .flatMap((plan) => {
       const numbers = table.numbers(plan);
@@ -116,11 +122,38 @@ function zeros(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Finding[] 
           text: `${plan.name} is 0 in ${countOf(rows.length, 'row')}: ${listed(
             rows.slice(0, maxNamed).map((at) => table.rowInWords(at)),
             maxNamed,
-          )}${rows.length > maxNamed ? ' and more' : ''}.`,
+          )}${rows.length > maxNamed ? ' and more' : ''}${rows.length <= maxLone ? loneZero(table, plan, rows) : ''}.`,
         },
       ];
     })
     .slice(0, 3);
+}
+
+function zerosOf(table: ColumnsInMemory, index: number): number {
+  const plan = table.plans.find((each) => each.index === index)!;
+  return table.numbers(plan).reduce((count, value) => count + (value === 0 ? 1 : 0), 0);
+}
+
+/** The next lowest value, and a measure that is as large as usual in the row with a zero, such as takings without visitors. */
+function loneZero(table: ColumnsInMemory, plan: ColumnPlan, rows: readonly number[]): string {
+  const ranked = table
+    .numbers(plan)
+    .filter((value) => value > 0)
+    .sort();
+  if (ranked.length < minRows) return '';
+  const beside = table
+    .quantities()
+    .filter((other) => other !== plan && other.role === 'measure' && other.units.size < 2 && other.min >= 0)
+    .flatMap((other) => {
+      const numbers = table.numbers(other);
+      const sorted = numbers.filter((value) => !Number.isNaN(value)).sort();
+      const usual = sorted[sorted.length >> 2]!;
+      return usual > 0 && rows.every((at) => numbers[at]! >= usual)
+        ? [`${other.name} ${listed(rows.map((at) => exact(numbers[at]!)))}`]
+        : [];
+    })
+    .slice(0, 2);
+  return `; the next lowest is ${exact(ranked[0]!)}${beside.length === 0 ? '' : `, and ${listed(beside)} ${rows.length === 1 ? 'stands' : 'stand'} beside it as elsewhere`}`;
 }
 
 function emptyRows(table: ColumnsInMemory, plan: ColumnPlan): number[] {
@@ -128,8 +161,16 @@ function emptyRows(table: ColumnsInMemory, plan: ColumnPlan): number[] {
   return [...texts.keys()].filter((at) => texts[at] === '');
 }
 
-/** Rows with values above or below the requested limits. */
-export function beyondOf(table: ColumnsInMemory, plan: ColumnPlan, { above, below }: Bounds): Beyond | null {
+/** Adds the rows with values above or below the requested limits to the columns of a profile. */
+export function addBeyond(table: ColumnsInMemory, profile: TableProfile, bounds: Bounds): void {
+  for (const plan of table.quantities()) {
+    const column = profile.columns.find(({ name, numbers }) => name === plan.name && numbers !== undefined);
+    const beyond = column === undefined ? null : beyondOf(table, plan, bounds);
+    if (beyond !== null) column!.beyond = beyond;
+  }
+}
+
+function beyondOf(table: ColumnsInMemory, plan: ColumnPlan, { above, below }: Bounds): Beyond | null {
   const numbers = table.numbers(plan);
   const untrue = untrueReadings(plan, table);
   const rows = (is: (value: number) => boolean) => [...numbers.keys()].filter((at) => is(numbers[at]!) && !untrue.has(at));

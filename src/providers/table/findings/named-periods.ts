@@ -3,7 +3,7 @@ import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { words } from '../column-words.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
-import { monthOfName } from '../date-format.ts';
+import { monthOfName } from '../month-names.ts';
 
 /** `names` are the periods in order of time, `of` the period of each row (`''` for none). */
 export type NamedPeriods = { plan: ColumnPlan; names: string[]; of: string[] };

@@ -23,6 +23,8 @@ const steadyRatio = 2;
 const unusualRatio = 2.5;
 /** Also in a group that is not steady. */
 const farRatio = 5;
+const wideRatio = 3;
+const minInWideGroup = 9;
 const minCount = 9;
 /** The ages of a group vary by chance. */
 const ageWords = new Set(['age', 'alter']);
@@ -156,12 +158,15 @@ function unusualRows(table: ColumnsInMemory, plan: ColumnPlan, group: ColumnPlan
     const value = (i: number) => numbers[ranked.at(i)!]!;
     // Counts below ten vary by chance.
     const least = plan.type === 'integer' && plan.role === 'measure' ? minCount : 0;
-    const steady = (low: number, high: number) => low > least && high <= low * steadyRatio;
-    if (steady(value(0), value(-2)) && value(-1) > value(-2) * unusualRatio)
-      return [{ at: ranked.at(-1)!, low: value(0), high: value(-2) }];
+    // A wider range needs more values, and a larger distance.
+    const steady = (low: number, high: number, distance: number) =>
+      low > least &&
+      ((high <= low * steadyRatio && distance > unusualRatio) ||
+        (rows.length >= minInWideGroup && high <= low * wideRatio && distance > (high / low) * steadyRatio));
+    if (steady(value(0), value(-2), value(-1) / value(-2))) return [{ at: ranked.at(-1)!, low: value(0), high: value(-2) }];
     if (rows.length >= minValues && value(-2) > 0 && value(-1) >= value(-2) * farRatio)
       return [{ at: ranked.at(-1)!, low: value(0), high: value(-2) }];
-    if (steady(value(1), value(-1)) && value(0) < value(1) / unusualRatio) return [{ at: ranked[0]!, low: value(1), high: value(-1) }];
+    if (value(0) >= 0 && steady(value(1), value(-1), value(1) / value(0))) return [{ at: ranked[0]!, low: value(1), high: value(-1) }];
     return [];
   });
 }

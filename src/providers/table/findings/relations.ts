@@ -2,7 +2,7 @@
 import { type ColumnPlan, readNumber } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
-import { exact, listed, percent } from '../figure-text.ts';
+import { exact, listed, percent, round } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
 import { plannedFindings } from './plan-and-actual.ts';
 import { spanFindings } from './spans.ts';
@@ -19,7 +19,11 @@ const roundingUnits = 20;
 const firstChecked = 200;
 const shown = 5;
 const discountWords = new Set('discount rabatt discount_pct nachlass'.split(' '));
-export function relationFindings(table: ColumnsInMemory): Finding[] {
+/** A column that is the sum of others in nearly all rows; `broken` are the positions of the other rows. */
+export type TotalColumn = { total: ColumnPlan; parts: readonly ColumnPlan[]; broken: readonly number[] };
+
+/** @param totals is filled with the columns that are sums of others */
+export function relationFindings(table: ColumnsInMemory, totals: TotalColumn[] = []): Finding[] {
   const all = table
     .quantities()
     .filter(({ units, values }) => units.size < 2 && values.distinct > 1)
@@ -27,7 +31,7 @@ export function relationFindings(table: ColumnsInMemory): Finding[] {
   const plans = all.slice(0, maxColumns);
   if (table.count < minRows || table.count > maxRows) return [...plannedFindings(table), ...spanFindings(table), ...clockFindings(table)];
   return [
-    ...formulas(table, plans, all),
+    ...formulas(table, plans, all, totals),
     ...balances(table, plans),
     ...plannedFindings(table),
     ...spanFindings(table),
@@ -35,10 +39,10 @@ export function relationFindings(table: ColumnsInMemory): Finding[] {
   ];
 }
 
-/** `parts` is the number of added columns, where there are three or more. */
-type Rule = { says: string; of: (at: number) => number; show: (at: number) => string; of2: ColumnPlan[]; parts?: number };
+/** `parts` are the columns that are added. */
+type Rule = { says: string; of: (at: number) => number; show: (at: number) => string; of2: ColumnPlan[]; parts?: readonly ColumnPlan[] };
 
-function formulas(table: ColumnsInMemory, plans: ColumnPlan[], all: ColumnPlan[]): Finding[] {
+function formulas(table: ColumnsInMemory, plans: ColumnPlan[], all: ColumnPlan[], totals: TotalColumn[]): Finding[] {
   const findings: Finding[] = [];
   const explained = new Set<ColumnPlan>();
   for (const target of [...new Set([...all.filter(isTotal), ...plans.toReversed()])]) {
@@ -51,7 +55,8 @@ function formulas(table: ColumnsInMemory, plans: ColumnPlan[], all: ColumnPlan[]
     ]);
     if (found === null) continue;
     explained.add(target);
-    findings.push(found);
+    findings.push(textOf(table, target, found));
+    if (found.rule.parts !== undefined) totals.push({ total: target, parts: found.rule.parts, broken: found.broken });
   }
   return findings.slice(0, 4);
 }
@@ -60,10 +65,13 @@ function isTotal({ name }: ColumnPlan): boolean {
   return /^(?:total|sum|summe|gesamt)/i.test(name.trim());
 }
 
-function firstRule(table: ColumnsInMemory, target: ColumnPlan, rules: Iterable<Rule>): Finding | null {
+/** The rule that holds in nearly all rows, and the positions of the others. */
+type Held = { rule: Rule; broken: number[]; rows: number };
+
+function firstRule(table: ColumnsInMemory, target: ColumnPlan, rules: Iterable<Rule>): Held | null {
   const written = table.numbers(target);
   const tolerance = 0.51 * 10 ** -decimalsOf(table, target);
-  let best: { rule: Rule; broken: number[]; rows: number } | null = null;
+  let best: Held | null = null;
   for (const rule of rules) {
     const broken: number[] = [];
     let rows = 0;
@@ -83,22 +91,35 @@ function firstRule(table: ColumnsInMemory, target: ColumnPlan, rules: Iterable<R
       if (at === firstChecked && broken.length > firstChecked / 2) break;
     }
     // One row of five may be wrong, or of four where three and more columns are added; with so few rows the others must fit exactly.
-    const fewest = (rule.parts ?? 0) >= 3 ? minRows : minRows + 1;
+    const fewest = (rule.parts?.length ?? 0) >= 3 ? minRows : minRows + 1;
     const allowed = Math.max(rows * (1 - minShareOfRows), rows >= fewest && unequalRows >= fewest - 1 ? 1 : 0);
     if (rows < minRows || unequalRows < 3 || broken.length > allowed) continue;
     if (best === null || broken.length < best.broken.length) best = { rule, broken, rows };
     if (broken.length === 0) break;
   }
-  if (best === null) return null;
-  const { rule, broken, rows } = best;
+  return best;
+}
+
+function textOf(table: ColumnsInMemory, target: ColumnPlan, { rule, broken, rows }: Held): Finding {
+  const written = table.numbers(target);
   if (broken.length === 0) return { kind: 'relation', text: `${target.name} = ${rule.says} in all ${exact(rows)} rows.` };
   const wrong = broken
     .slice(0, shown)
     .map((at) => `${table.rowName(at)}: ${rule.show(at)} = ${exact(clean(rule.of(at)))}, written ${exact(written[at]!)}`);
   return {
     kind: 'relation_broken',
-    text: `${target.name} = ${rule.says} in ${exact(rows - broken.length)} of ${exact(rows)} rows, but not in ${wrong.join('; ')}${broken.length > shown ? ` and ${broken.length - shown} more` : ''}.`,
+    text: `${target.name} = ${rule.says} in ${exact(rows - broken.length)} of ${exact(rows)} rows, but not in ${wrong.join('; ')}${broken.length > shown ? ` and ${broken.length - shown} more` : ''}.${rule.parts === undefined ? '' : sumWithout(table, target, rule, broken)}`,
   };
+}
+
+/** The sum and the mean of a total column as its parts give them. */
+function sumWithout(table: ColumnsInMemory, target: ColumnPlan, rule: Rule, broken: readonly number[]): string {
+  if (target.role !== 'measure') return '';
+  const written = table.numbers(target);
+  const known = [...written].filter((value) => !Number.isNaN(value));
+  const sum = clean(known.reduce((total, value) => total + value, 0));
+  const right = clean(broken.reduce((total, at) => total + rule.of(at) - written[at]!, sum));
+  return ` With the ${broken.length === 1 ? 'sum' : 'sums'} there, ${target.name} adds up to ${exact(right)} (mean ${round(right / known.length)}) instead of ${exact(sum)}.`;
 }
 
 function* products(table: ColumnsInMemory, plans: ColumnPlan[]): Generator<Rule> {
@@ -123,7 +144,13 @@ function* products(table: ColumnsInMemory, plans: ColumnPlan[]): Generator<Rule>
 function* sums(table: ColumnsInMemory, plans: ColumnPlan[]): Generator<Rule> {
   for (const [a, b] of pairs(plans)) {
     const [x, y] = [table.numbers(a), table.numbers(b)];
-    yield { says: `${a.name} + ${b.name}`, of: (at) => x[at]! + y[at]!, show: (at) => `${exact(x[at]!)} + ${exact(y[at]!)}`, of2: [a, b] };
+    yield {
+      says: `${a.name} + ${b.name}`,
+      of: (at) => x[at]! + y[at]!,
+      show: (at) => `${exact(x[at]!)} + ${exact(y[at]!)}`,
+      of2: [a, b],
+      parts: [a, b],
+    };
     yield { says: `${a.name} − ${b.name}`, of: (at) => x[at]! - y[at]!, show: (at) => `${exact(x[at]!)} − ${exact(y[at]!)}`, of2: [a, b] };
     // Points of a league: three for a win and one for a draw.
     for (const [k, [big, more], [small, less]] of [
@@ -158,7 +185,7 @@ function* rowSum(table: ColumnsInMemory, target: ColumnPlan, plans: ColumnPlan[]
       of,
       show: () => 'the sum',
       of2: [],
-      parts: parts.length,
+      parts,
     };
   }
 }

@@ -8,6 +8,7 @@ import { exact, listed, rowList } from '../figure-text.ts';
 import { personalCodes, unitColumns } from '../plan-figures.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 import { isGroup } from './crossed-groups.ts';
+import { differencesOf } from './differences.ts';
 
 const shown = 5;
 /** Cells of a row that identify it, and those that describe it. */
@@ -169,14 +170,19 @@ function keys(table: ColumnsInMemory): Finding[] {
     for (const [at, text] of table.written(key).entries()) {
       if (text === '') continue;
       const rows = rowsOf.get(text);
-      if (rows === undefined) rowsOf.set(text, [table.row(at)]);
-      else rows.push(table.row(at));
+      if (rows === undefined) rowsOf.set(text, [at]);
+      else rows.push(at);
     }
     const twice = [...rowsOf].filter(([, rows]) => rows.length > 1);
     findings.push({
       kind: 'duplicate_keys',
       text: `${key.name} is different in nearly every row, but ${listed(
-        twice.slice(0, shown).map(([value, rows]) => `${cellText(value, 60)} occurs ${rows.length} times (${rowList(rows)})`),
+        twice
+          .slice(0, shown)
+          .map(
+            ([value, rows]) =>
+              `${cellText(value, 60)} occurs ${rows.length} times (${rowList(rows.map((at) => table.row(at)))}${differencesOf(table, rows)})`,
+          ),
       )}${twice.length > shown ? ` and ${twice.length - shown} more values repeat` : ''}.`,
     });
   } else if (key.values.distinct === key.filled && key.role === 'identifier')

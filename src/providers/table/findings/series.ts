@@ -6,6 +6,7 @@ import { exact, listed, round, rowList } from '../figure-text.ts';
 import { untrueReadings } from '../lone-spikes.ts';
 import { isAttributeDate, isGroupLimit, trendPlan } from '../plan-figures.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
+import { differencesOf } from './differences.ts';
 import { signed } from './rank.ts';
 import { isRating } from './ratings.ts';
 import { stuckFindings } from './stuck.ts';
@@ -117,7 +118,7 @@ function gapFindings(
     if (twice.length > 0 && twice.length <= rows.length * 0.1)
       findings.push({
         kind: 'repeated_times',
-        text: `${whose}${plan.name} comes more than once for ${repeatedText(table, plan, twice)}.`,
+        text: `${whose}${plan.name} comes more than once for ${listed(twice.slice(0, maxRepeated).map((repeated) => `${table.texts(plan)[repeated[0]!]} (${rowList(repeated.map((at) => table.row(at)))}${differencesOf(table, repeated)})`))}${twice.length > maxRepeated ? ' and more' : ''}.`,
       });
   }
   if (findings.some(({ kind }) => kind === 'gaps')) return findings;
@@ -207,24 +208,15 @@ function missingMonths(periods: string[]): string[] {
   return missing.length > numbers.length ? [] : missing;
 }
 
-function repeatedTimes(rows: number[], dates: Float64Array): [number, number][] {
-  const found: [number, number][] = [];
-  for (let i = 1; i < rows.length; i++) if (dates[rows[i]!] === dates[rows[i - 1]!]) found.push([rows[i - 1]!, rows[i]!]);
-  return found;
-}
-
-/** "26.01.2024 (rows 5, 6 and 7)", each time once. */
-function repeatedText(table: ColumnsInMemory, plan: ColumnPlan, pairs: readonly [number, number][]): string {
-  const rowsOf = new Map<number, Set<number>>();
-  for (const [first, again] of pairs) {
-    const ms = table.dates(plan)[first]!;
-    rowsOf.set(ms, (rowsOf.get(ms) ?? new Set()).add(first).add(again));
+function repeatedTimes(rows: number[], dates: Float64Array): number[][] {
+  const found: number[][] = [];
+  for (const [i, at] of rows.entries()) {
+    if (i === 0 || dates[at] !== dates[rows[i - 1]!]) continue;
+    const last = found.at(-1);
+    if (last !== undefined && last.at(-1) === rows[i - 1]) last.push(at);
+    else found.push([rows[i - 1]!, at]);
   }
-  const each = [...rowsOf.values()].map((rows) => {
-    const at = [...rows];
-    return `${table.texts(plan)[at[0]!]} (${rowList(at.map((row) => table.row(row)))})`;
-  });
-  return listed(each, maxRepeated);
+  return found;
 }
 
 function orderFindings(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array, series: readonly Series[]): Finding[] {

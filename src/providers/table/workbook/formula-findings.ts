@@ -198,13 +198,13 @@ class Texts {
       });
     else if (others === 0 && formulas.checked > 0)
       findings.push({
-        kind: 'formula_verdict',
+        kind: 'formula_agrees',
         text: `${formulas.checked === 1 ? 'The formula' : `The ${exact(formulas.checked)} formulas`} that could be computed again ${formulas.checked === 1 ? 'agrees' : 'agree'} with the stored ${formulas.checked === 1 ? 'value' : 'values'}, and no sum leaves out a row.`,
       });
     if (none > 0) {
       const open = [...formulas.withoutValue].filter((key) => !formulas.totalRows.has(keyPlace(key).row) && !values.has(key)).length;
       findings.push({
-        kind: 'formula_verdict',
+        kind: 'formula_unstored',
         text: `The file stores no value for ${countOf(none, 'formula')}; the figures use what the formulas give${open > 0 ? `, but for ${exact(open)} that could not be computed` : ''}.`,
       });
     }

@@ -17,6 +17,8 @@ test('of files without rows no figure is computed, and an empty file has no form
     report,
     /\*\*\n\nThis cannot be computed: claims\.csv and carriers\.tsv have no rows, so there are no figures, and nothing to join or compare\./,
   );
+  assert.match(report, /With rows, it would come from amount_eur and carrier_id of claims\.csv\./);
+  assert.match(report, /carriers\.tsv has no header either, so no common column for a join is known\./);
   assert.doesNotMatch(report, /no numeric column/);
 });
 
@@ -49,4 +51,20 @@ test('a question that only an empty file could answer is not answered from anoth
     report,
     /How many comments were answered\?\*\*\n\nNo rule .*\. What needs the rows of replies\.csv cannot be said: it has none\.\n/,
   );
+});
+
+test('a question that compares with a file without rows is answered with that, not with the other file', async () => {
+  const rows = Array.from(
+    { length: 12 },
+    (_, i) => `2025-04-${String(i + 1).padStart(2, '0')},${i % 2 === 0 ? 'Quay' : 'Mill'},${40 + i}`,
+  ).join('\n');
+  const report = await reportOn('Compare this.csv with last.csv: did we serve more or less? Which site served most?', {
+    'this.csv': `date,site,meals\n${rows}\n`,
+    'last.csv': 'date,site,meals\n',
+  });
+  assert.match(
+    report,
+    /more or less\?\*\*\n\nThis cannot be said: last\.csv has no rows, so there is nothing to compare the other file with\.\n/i,
+  );
+  assert.match(report, /Which site served most.*\*\*\n\n- this\.csv: By site, Mill has the largest meals/);
 });

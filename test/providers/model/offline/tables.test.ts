@@ -75,7 +75,7 @@ const cases: Case[] = [
     },
     expected: [
       /By department, IT has the largest mean salary: 66,500/,
-      /0021 occurs 2 times \(rows 5 and 6\)/,
+      /0021 occurs 2 times \(rows 5 and 6: name Eve and Fay/,
       /1979 to 1995/,
       /leading zero/,
     ],
@@ -328,7 +328,7 @@ const cases: Case[] = [
     },
     expected: [
       /6 rows/,
-      /Row 7 \("All"\) is a total[^\n]*agrees[^\n]*guests 300/,
+      /3 rows "All" \(rows 7, 8 and 9\) are totals, not records;[^\n]*agree with the sums of their rows/,
       /guests adds up to 1,200/,
       /guests by town over the years: Ulm 100 in 2022 to 90 in 2024 \(−10 %\); Bonn 200 in 2022 to 400 in 2024 \(\+100 %\)/,
     ],

@@ -21,7 +21,7 @@ test('the answer to who leads and whether totals can be trusted rests on the cel
   const files = { 'bakeries.xlsx': workbookOf([{ name: 'Summer', rows: bakeries }]) };
   const { workspace, calls } = await runAgent('Which bakery has the most in bakeries.xlsx, and can I trust the totals?', { files });
   const report = workspace.text('report.md');
-  assert.match(report, /bakeries\.xlsx: 4 rows, 5 columns \(sheet of a workbook\)/);
+  assert.match(report, /bakeries\.xlsx: 4 rows and 1 total row, 5 columns \(sheet of a workbook\)/);
   assert.match(
     report,
     /Total is largest in Station \(1,290\) and smallest in Castle \(600\); by the values as written in the sheet Harbour \(1,260\) would be first/,

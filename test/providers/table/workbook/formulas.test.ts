@@ -150,7 +150,7 @@ test('a total over rows and their subtotals counts rows twice', async () => {
         : cells,
   );
   const kinds = await found(right);
-  assert.deepEqual(Object.keys(kinds), ['formula_verdict']);
+  assert.deepEqual(Object.keys(kinds), ['formula_agrees']);
 });
 
 test('shared formulas are read relative to their own cell', async () => {
@@ -180,6 +180,6 @@ test('partial sums below a table, running balances and functions that are not co
     ['Total', sum('B8+B9', 90), sum('C8+C9', 39)],
   ];
   const kinds = await found(rows);
-  assert.deepEqual(Object.keys(kinds).toSorted(), ['formula_unchecked', 'formula_verdict']);
-  assert.match(kinds.formula_verdict![0]!, /agree with the stored values/);
+  assert.deepEqual(Object.keys(kinds).toSorted(), ['formula_agrees', 'formula_unchecked']);
+  assert.match(kinds.formula_agrees![0]!, /agree with the stored values/);
 });

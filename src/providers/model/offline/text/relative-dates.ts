@@ -1,5 +1,5 @@
 /** Dates relative to the day of a text: "Friday", "next Tuesday", "tomorrow", "end of the month", "in two weeks". English and German. */
-import { monthOfName } from '../../../table/date-format.ts';
+import { monthOfName } from '../../../table/month-names.ts';
 import { numberOfWord } from './number-words.ts';
 
 export type RelativeDate = {

@@ -1,0 +1,57 @@
+/** Single values that decide what is told of a whole column: zeros, values far from their group, values that turn a change around. */
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+import { profileTable } from '../../../src/providers/table/profile.ts';
+
+const textsOf = async (text: string, kind: string) =>
+  (await profileTable(async () => Readable.from([Buffer.from(text)]), 'table.csv')).remarks
+    .filter((each) => each.kind === kind)
+    .map((each) => each.text);
+const dayOf = (i: number) => new Date(Date.UTC(2025, 0, 1 + i)).toISOString().slice(0, 10);
+
+test('a lone zero is told with the next lowest value and the measure that is usual beside it', async () => {
+  const rows = Array.from({ length: 20 }, (_, i) => `${dayOf(i)},${i === 7 ? 0 : 30 + i},${(100 + 3 * i).toFixed(2)}`);
+  const [zero] = await textsOf(`date,riders,takings_eur\n${rows.join('\n')}\n`, 'zeros');
+  assert.equal(zero, 'riders is 0 in 1 row: row 8 (2025-01-08); the next lowest is 30, and takings_eur 121 stands beside it as elsewhere.');
+});
+
+test('a value far below a group with a wide range is an outlier within its group', async () => {
+  const sizes = { East: 3000, West: 900, South: 200 };
+  const rows = Object.entries(sizes).flatMap(([branch, size]) =>
+    Array.from(
+      { length: 12 },
+      (_, i) => `2024-${String(i + 1).padStart(2, '0')},${branch},${branch === 'West' && i === 4 ? 95 : size + (i * size) / 9}`,
+    ),
+  );
+  const found = await textsOf(`month,branch,guests\n${rows.map((row) => row.replace(/\.\d+$/, '')).join('\n')}\n`, 'outlier');
+  assert.ok(
+    found.some((text) => /^Outlier within branch West: .* has guests 95; its other rows have 900 to 2,000\.$/.test(text)),
+    found.join('\n'),
+  );
+});
+
+test('a date that comes three times is told once, with the columns in which its rows differ', async () => {
+  const rows = Array.from({ length: 30 }, (_, i) => `${dayOf(i)},${10 + i}`);
+  rows.splice(5, 0, `${dayOf(5)},99`, `${dayOf(5)},98`);
+  const [repeated] = await textsOf(`date,calls\n${rows.join('\n')}\n`, 'repeated_times');
+  assert.equal(repeated, 'date comes more than once for 2025-01-06 (rows 6, 7 and 8: calls 99, 98 and 15).');
+});
+
+test('a repeated key is told with the values in which its rows differ', async () => {
+  const rows = Array.from({ length: 20 }, (_, i) => `D${100 + (i === 13 ? 4 : i)},${i % 2 === 0 ? 'A' : 'B'},${40 + i}`);
+  const [keys] = await textsOf(`donor_no,type,volume\n${rows.join('\n')}\n`, 'duplicate_keys');
+  assert.match(keys!, /D104 occurs 2 times \(rows 5 and 14: type A and B, volume 44 and 53\)/);
+});
+
+test('a change of a group that one value turns around is told without that value', async () => {
+  const rows = Array.from({ length: 60 }, (_, i) => {
+    const month = i < 30 ? '01' : '02';
+    const lift = i % 2 === 0 ? 'North' : 'South';
+    const takings = i === 44 ? 90_000 : 1000 - i * 5;
+    return `2025-${month}-${String(i % 30 < 28 ? (i % 30) + 1 : 28).padStart(2, '0')},${lift},${takings}`;
+  });
+  const [growth] = await textsOf(`date,lift,takings_eur\n${rows.join('\n')}\n`, 'growth');
+  assert.match(growth!, /But without row 45 .*\(90,000\) North falls: /);
+  assert.doesNotMatch(growth!, /rises most/);
+});
