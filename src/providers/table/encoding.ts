@@ -28,7 +28,6 @@ const signatures: { bytes: number[]; what: string }[] = [
   { bytes: [0x7f, 0x45, 0x4c, 0x46], what: 'a program' },
 ];
 const office: Record<string, string> = {
-  docx: 'a Word document',
   xlsx: 'an Excel workbook',
   pptx: 'a presentation',
   odt: 'a text document',

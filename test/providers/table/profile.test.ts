@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ToolError } from '../../../src/errors.ts';
 import { profileTable } from '../../../src/providers/table/profile.ts';
+import { zipOf } from '../../support/office-files.ts';
 import { column, numbersOf, opening, profileText } from './tables.ts';
 
 test('figures of a small table equal those computed by hand', async () => {
@@ -280,6 +281,26 @@ for (const [what, bytes, name] of [
     );
   });
 }
+
+test('a Word document is read for its table; one that is damaged or has no table of figures is refused with the reason', async () => {
+  const cell = (text: string) => `<w:tc><w:p><w:r><w:t>${text}</w:t></w:r></w:p></w:tc>`;
+  const documentOf = (rows: readonly string[][]) =>
+    zipOf({
+      'word/document.xml': `<w:document><w:tbl>${rows.map((row) => `<w:tr>${row.map(cell).join('')}</w:tr>`).join('')}</w:tbl></w:document>`,
+    });
+  const figures = documentOf([
+    ['site', 'cost'],
+    ['N', '10'],
+    ['S', '20'],
+    ['E', '30'],
+  ]);
+  const profile = await profileTable(opening(figures), 'a.docx');
+  assert.deepEqual([profile.format, profile.rows, numbersOf(profile, 'cost').sum], ['docx', 3, 60]);
+  const refused = (bytes: Buffer, message: RegExp) =>
+    assert.rejects(profileTable(opening(bytes), 'a.docx'), { name: 'ToolError', message });
+  await refused(figures.subarray(0, 60), /a\.docx is damaged/);
+  await refused(documentOf([['task'], ['paint']]), /a\.docx has no table of figures/);
+});
 
 test('JSON arrays, nested arrays, lines and nested objects are tables', async () => {
   const records = [

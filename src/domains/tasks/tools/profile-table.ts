@@ -32,7 +32,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
   name: 'profile_table',
   agentTypes: ['researcher', 'analyst', 'trader'],
   description:
-    'Profiles a table in the workspace: CSV, TSV (any delimiter or encoding), columns aligned by blanks, a table in a Markdown text, or JSON (array, {"data": […]}, JSON lines), of any size; ' +
+    'Profiles a table in the workspace: CSV, TSV (any delimiter or encoding), columns aligned by blanks, a table in a Markdown text or Word document (.docx), or JSON (array, {"data": […]}, JSON lines), of any size; ' +
     'and XLSX workbooks: each sheet is a table (the largest first, the others in `nested`), formulas are checked against their cells, and sums that leave out rows, typed totals, texts that are numbers and errors are in `remarks`. Returns rows, ' +
     'and for each column type, missing and distinct values; for numbers exact sum, mean, median, extremes, quartiles and outliers with row numbers ' +
     '(1 is the first row below the header); for text the most frequent values; figures by group, a trend over time, correlations, and warnings about ' +
