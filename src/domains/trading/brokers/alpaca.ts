@@ -45,7 +45,7 @@ const unprocessable = 40_010_001;
 
 export function openAlpaca({ outbound, clock, mode, credentials, apiUrl, timeoutMs, account }: AlpacaOptions): BrokerConnection {
   const { apiKey, apiSecret } = credentials;
-  const http = new VenueHttp({ outbound, clock, baseUrl: apiUrl ?? hosts[mode], timeoutMs, account });
+  const http = new VenueHttp({ outbound, clock, baseUrl: apiUrl ?? hosts[mode], timeoutMs, account, secrets: [apiKey, apiSecret] });
   const headers = { 'apca-api-key-id': apiKey, 'apca-api-secret-key': apiSecret };
   const send = (request: VenueRequest) => http.send({ ...request, headers });
   const get = (path: string, signal?: AbortSignal) => send({ method: 'GET', path, signal });

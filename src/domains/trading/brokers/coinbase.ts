@@ -80,7 +80,14 @@ const secondsOfDay = 86_400;
 const badKey = { kind: 'credentials', reason: 'the secret is no EC private key on P-256, which Coinbase gives as ECDSA' } as const;
 
 export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, account }: CoinbaseOptions): BrokerConnection {
-  const http = new VenueHttp({ outbound, clock, baseUrl: apiUrl ?? host, timeoutMs, account });
+  const http = new VenueHttp({
+    outbound,
+    clock,
+    baseUrl: apiUrl ?? host,
+    timeoutMs,
+    account,
+    secrets: [credentials.apiKey, credentials.apiSecret],
+  });
   const key = readCoinbaseKey(credentials.apiKey, credentials.apiSecret);
   const venueHost = new URL(http.baseUrl).host;
 

@@ -3,7 +3,6 @@ import type { Clock } from '../../../clock.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import { openAlpaca } from './alpaca.ts';
 import { openCoinbase } from './coinbase.ts';
-import { maskedBroker } from './masked.ts';
 import type { BrokerConnection, BrokerMode } from './port.ts';
 import { openTradier } from './tradier.ts';
 
@@ -21,22 +20,14 @@ export type BrokerParts = { outbound: Outbound; clock: Clock; addresses: VenueAd
 export function openBroker(credentials: VenueCredentials, mode: BrokerMode, account: string, parts: BrokerParts): BrokerConnection {
   const { outbound, clock, addresses, timeoutMs } = parts;
   const shared = { outbound, clock, timeoutMs, account };
-  return maskedBroker(adapterOf(), secretsOf(credentials));
-
-  function adapterOf(): BrokerConnection {
-    switch (credentials.venue) {
-      case 'alpaca':
-        return openAlpaca({ ...shared, mode, credentials, apiUrl: baseOf(addresses.alpacaApiUrl) });
-      case 'tradier':
-        return openTradier({ ...shared, mode, credentials, apiUrl: baseOf(addresses.tradierApiUrl) });
-      case 'coinbase':
-        return openCoinbase({ ...shared, credentials, apiUrl: baseOf(addresses.coinbaseApiUrl) });
-    }
+  switch (credentials.venue) {
+    case 'alpaca':
+      return openAlpaca({ ...shared, mode, credentials, apiUrl: baseOf(addresses.alpacaApiUrl) });
+    case 'tradier':
+      return openTradier({ ...shared, mode, credentials, apiUrl: baseOf(addresses.tradierApiUrl) });
+    case 'coinbase':
+      return openCoinbase({ ...shared, credentials, apiUrl: baseOf(addresses.coinbaseApiUrl) });
   }
-}
-
-function secretsOf(credentials: VenueCredentials): string[] {
-  return credentials.venue === 'tradier' ? [credentials.accessToken] : [credentials.apiKey, credentials.apiSecret];
 }
 
 function baseOf(url: string | null): string | null {

@@ -64,7 +64,7 @@ const slices = {
 const form = 'application/x-www-form-urlencoded';
 
 export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeoutMs, account }: TradierOptions): BrokerConnection {
-  const http = new VenueHttp({ outbound, clock, baseUrl: apiUrl ?? hosts[mode], timeoutMs, account });
+  const http = new VenueHttp({ outbound, clock, baseUrl: apiUrl ?? hosts[mode], timeoutMs, account, secrets: [credentials.accessToken] });
   const root = `/v1/accounts/${encodeURIComponent(credentials.accountId)}`;
   const headers = { authorization: `Bearer ${credentials.accessToken}` };
   const send = (request: VenueRequest) => http.send({ ...request, headers });

@@ -4,6 +4,7 @@ import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import { answerLimits, parseWithin } from '../../../json-bounds.ts';
 import { NeverSent, type Outbound } from '../../../providers/outbound/port.ts';
+import { SecretMask } from '../../../secret-mask.ts';
 
 export type VenueRequest = {
   method: 'GET' | 'POST' | 'DELETE' | 'PUT';
@@ -31,19 +32,25 @@ export type VenueHttpOptions = {
   timeoutMs: number;
   /** The account whose connections to the venue it uses. */
   account: string;
+  /** The credentials in the requests: a venue may repeat them in an answer, where they are masked before anything reads it. */
+  secrets: readonly string[];
 };
 
 const maxAnswerBytes = 4 * 2 ** 20;
 const defaultRetryMs = 1_000;
 const maxReasonChars = 300;
+/** A shorter value would occur inside ordinary words. */
+const minSecretChars = 4;
 
 export class VenueHttp {
   readonly baseUrl: string;
   private readonly options: VenueHttpOptions;
+  private readonly mask: SecretMask;
 
   constructor(options: VenueHttpOptions) {
     this.options = options;
     this.baseUrl = options.baseUrl;
+    this.mask = new SecretMask(options.secrets, minSecretChars);
   }
 
   /** Never rejects, and never sends again. */
@@ -61,8 +68,9 @@ export class VenueHttp {
         // The addresses are the venue's own or configured by the operator, never a caller's.
         configured: true,
       });
-      const text = new TextDecoder().decode(response.body);
-      const json = response.truncated ? undefined : parseWithin(response.body, answerLimits);
+      const received = new TextDecoder().decode(response.body);
+      const text = this.mask.text(received);
+      const json = response.truncated ? undefined : parseWithin(text === received ? response.body : Buffer.from(text), answerLimits);
       return { kind: 'answered', status: response.status, json, text, retryAfterMs: retryAfterMs(response.headers, clock.nowMs()) };
     } catch (error) {
       const reason = error instanceof AppError ? error.message : 'the request was stopped';
