@@ -14,7 +14,7 @@ export type JoinKey = {
   /** The rows of each key, in the order of first occurrence; keys are folded. */
   leftRows: Map<string, number[]>;
   rightRows: Map<string, number[]>;
-  /** Keys match only without leading zeros. */
+  /** Some keys match only without leading zeros. */
   zerosIgnored: boolean;
 };
 
@@ -74,6 +74,7 @@ function keyPlans(table: ColumnsInMemory): ColumnPlan[] {
 function scoreKey(left: JoinSide, right: JoinSide, a: ColumnPlan[], b: ColumnPlan[]): { key: JoinKey; score: number } | null {
   if (a.some((plan, i) => (plan.reads === 'date') !== (b[i]!.reads === 'date'))) return null;
   let zerosIgnored = false;
+  let someZeros = false;
   let [leftRows, rightRows] = [rowsByKey(left.table, a, false), rowsByKey(right.table, b, false)];
   let common = commonOf(leftRows, rightRows);
   const smaller = () => Math.min(leftRows.size, rightRows.size);
@@ -85,7 +86,9 @@ function scoreKey(left: JoinSide, right: JoinSide, a: ColumnPlan[], b: ColumnPla
     }
   }
   if (a[0]!.reads !== 'date') {
-    mergeSpellings(leftRows, rightRows);
+    // A program that took a code for a number has dropped its zeros: "26" beside "0026".
+    const hasCodes = [...a, ...b].some((plan) => plan.codes);
+    someZeros = mergeSpellings(leftRows, rightRows, hasCodes);
     common = commonOf(leftRows, rightRows);
   }
   if (common < minCommon) return null;
@@ -100,7 +103,7 @@ function scoreKey(left: JoinSide, right: JoinSide, a: ColumnPlan[], b: ColumnPla
   // Running numbers of two unrelated lists are equal; a column named only "id" needs another sign that both mean the same.
   if (digits && affinity < 0.5 && a[0]!.reads !== 'date') return null;
   const unique = isOneSided({ leftRows, rightRows } as JoinKey) ? 1 : 0;
-  const key = { left: a, right: b, leftRows, rightRows, zerosIgnored };
+  const key = { left: a, right: b, leftRows, rightRows, zerosIgnored: zerosIgnored || someZeros };
   return { key, score: overlap + affinity + unique - (a[0]!.reads === 'date' ? 0.3 : 0) };
 }
 
@@ -181,17 +184,21 @@ function rowsByKey(table: ColumnsInMemory, plans: readonly ColumnPlan[], dropZer
 }
 
 /**
- * Takes keys that differ only in blanks and hyphens together: "HB-KT 103" and "HBKT103". In a table with one row for each key, two such
- * keys are two things, and stay apart in both tables.
+ * Takes keys that differ only in blanks and hyphens together: "HB-KT 103" and "HBKT103"; with `dropZeros` also numbers that differ in leading zeros.
+ * In a table with one row for each key, two such keys are two things, and stay apart in both tables.
+ *
+ * @returns whether keys were taken together that differ in leading zeros
  */
-function mergeSpellings(left: Map<string, number[]>, right: Map<string, number[]>): void {
+function mergeSpellings(left: Map<string, number[]>, right: Map<string, number[]>, dropZeros: boolean): boolean {
+  const compacted = (key: string) => (dropZeros && /^\d+$/.test(key) ? withoutZeros(key) : withoutSeparators(key));
+  let hasZeros = false;
   const groups = new Map<string, Set<string>>();
   const apart = new Set<string>();
   for (const rows of [left, right]) {
     const isList = uniqueness(rows) === 1;
     const own = new Set<string>();
     for (const key of rows.keys()) {
-      const compact = withoutSeparators(key);
+      const compact = compacted(key);
       if (own.has(compact) && isList) apart.add(compact);
       own.add(compact);
       const group = groups.get(compact);
@@ -202,12 +209,14 @@ function mergeSpellings(left: Map<string, number[]>, right: Map<string, number[]
   for (const [compact, keys] of groups) {
     if (keys.size < 2 || apart.has(compact)) continue;
     const [first, ...others] = keys;
+    hasZeros ||= others.some((key) => withoutSeparators(key) !== withoutSeparators(first!));
     for (const rows of [left, right]) {
       const merged = [first!, ...others].flatMap((key) => rows.get(key) ?? []).sort((a, b) => a - b);
       for (const key of others) rows.delete(key);
       if (merged.length > 0) rows.set(first!, merged);
     }
   }
+  return hasZeros;
 }
 
 /** Blanks and hyphens between two digits separate two numbers: "1-11" is not "11-1". */

@@ -89,7 +89,7 @@ export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[]
     const summed = known ? null : (group?.sums ?? (kind === 'phrase' ? ofSome(at) : null));
     const isTotal =
       summed !== null ||
-      (kind === 'elsewhere' && isWhole(values, whole)) ||
+      (kind === 'elsewhere' && (isWhole(values, whole) || (inBlock > 1 && isHalf(values, block)))) ||
       (kind !== null && sparse && isComputed(cells, numeric)) ||
       (kind === 'aggregate'
         ? sparse || (usual <= 1 && at >= rows.cells.length - 5)
@@ -152,6 +152,13 @@ function groupsOfLabels(
     const known = labels.get(elsewhereLabel(rows.cells[at]!, texts))!;
     return known.agreeing >= minAgreeing && known.agreeing * 2 > known.rows ? ofGroup(at, known.index) : null;
   };
+}
+
+/** The sum of the rows since the last total in half of the columns or more: "North, Subtotal North" after the rows of a month. */
+function isHalf(values: readonly number[], block: readonly number[]): boolean {
+  const known = [...values.keys()].filter((i) => !Number.isNaN(values[i]!));
+  const agreeing = known.filter((i) => values[i] !== 0 && near(values[i]!, block[i]!));
+  return agreeing.length > 0 && agreeing.length * 2 >= known.length;
 }
 
 /** The sum of all records in most columns. */

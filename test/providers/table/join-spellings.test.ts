@@ -52,3 +52,20 @@ test('a hyphen between digits is a part of the key', async () => {
   const { common_keys, only_right } = await joined('room,seats\n1-11,20\n2-05,8\n3-02,9\n', 'room,use\n11-1,5\n2-05,6\n3-02,4\n');
   assert.deepEqual([common_keys, only_right.keys], [2, ['11-1']]);
 });
+
+test('a code that has lost its zeros in some rows is the same key, and is named', async () => {
+  const members = `member_no,name,due\n${Array.from({ length: 12 }, (_, n) => `00${n + 10},Name ${n},50`).join('\n')}\n`;
+  const paid = `member_no,paid_on,fee\n${Array.from({ length: 12 }, (_, n) => `${n === 3 || n === 7 ? '' : '00'}${n + 10},2025-03-${n + 10},50`).join('\n')}\n`;
+  const { common_keys, only_left, only_right, remarks } = await joined(members, paid);
+  assert.deepEqual([common_keys, only_left.count, only_right.count], [12, 0, 0]);
+  assert.match(
+    remarks.find(({ kind }) => kind === 'join_written')!.text,
+    /^2 keys are written in several ways and taken as the same, ignoring case, blanks, hyphens and zeros in front: '0013' and '13' and '0017' and '17'\.$/,
+  );
+});
+
+test('codes of a list that differ only in their zeros stay two keys', async () => {
+  const members = 'member_no,name\n0026,Ada\n26,Bo\n0027,Cy\n0028,Di\n';
+  const { only_right } = await joined(members, 'member_no,fee\n0026,5\n0027,5\n0028,6\n00029,5\n');
+  assert.equal(only_right.count, 1);
+});

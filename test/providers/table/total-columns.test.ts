@@ -52,6 +52,39 @@ test('subtotals are ranked, and columns that no total row fills are named', asyn
   assert.equal((await profileOf(harvest)).total_rows, 3);
 });
 
+test('subtotals in a later column are totals of the rows above them, also one with a wrong figure', async () => {
+  const yards = [
+    'north,mill,5,2',
+    'north,quay,7,1',
+    'north,Subtotal north,12,3',
+    'south,dock,4,4',
+    'south,pier,6,5',
+    'south,Subtotal south,10,9',
+  ];
+  const later = [
+    'north,mill,6,3',
+    'north,quay,8,2',
+    'north,Subtotal north,14,5',
+    'south,dock,5,5',
+    'south,pier,7,6',
+    'south,Subtotal south,13,11',
+  ];
+  const text = ['area,yard,month,paper,glass', ...yards.map(inMonth('05')), ...later.map(inMonth('06')), 'all,Grand total,,49,28'].join(
+    '\n',
+  );
+  const profile = await profileOf(text);
+  assert.deepEqual([profile.rows, profile.total_rows], [8, 5]);
+  const [wrong] = await textsOf(text, 'total_wrong');
+  assert.match(wrong!, /^Row 12 \("Subtotal south"\) .* paper is written as 13 but the rows add up to 12/);
+});
+
+function inMonth(month: string): (row: string) => string {
+  return (row) => {
+    const [area, yard, ...figures] = row.split(',');
+    return [area, yard, `2025-${month}`, ...figures].join(',');
+  };
+}
+
 test('a table without total columns and total rows has none of these findings', async () => {
   const plain = 'tree,height,age\nOak,12,80\nAsh,9,40\nElm,11,60\nFir,20,35\n';
   for (const kind of ['parts', 'subtotal_rank', 'total_empty']) assert.deepEqual(await textsOf(plain, kind), []);
