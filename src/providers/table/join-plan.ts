@@ -2,9 +2,9 @@
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
-import { countOf, exact, listed, percent, shareOf } from './figure-text.ts';
+import { countOf, exact, listed, percent, rowList, shareOf } from './figure-text.ts';
 import { budgetFindings, isBudget, type Planned } from './join-budget.ts';
-import { countedOf, labelOf, mainOf, quantities, type Side, sums, withoutText, written } from './join-side.ts';
+import { countedOf, keyless, labelOf, mainOf, quantities, type Side, sums, withoutText, written } from './join-side.ts';
 import { isPartOfYear } from './period-columns.ts';
 import { isQuantity } from './plan-figures.ts';
 import type { Finding } from './table-profile.ts';
@@ -96,9 +96,15 @@ export function planAndActual(a: Side, b: Side): Finding[] {
   // Those that the plan does not have at all are told as keys without a partner.
   const unvalued = unplanned.filter(([key]) => planned.side.rows.has(key));
   const each = rows.slice(0, shown).map(({ name, value, own, left }) => `${name} ${exact(value)} − ${exact(own)} = ${exact(left)}`);
-  const difference = clean(total(all) - total(spent));
+  const bare = keyless(actual.side, actual.plan);
+  const spentInAll = clean(total(spent) + bare.sum);
+  const difference = clean(total(all) - spentInAll);
+  const ofBare =
+    bare.rows.length === 0
+      ? ''
+      : ` (${exact(clean(bare.sum))} of it without ${actual.side.plans[0]!.name}, in ${rowList(bare.rows.map((at) => actual.side.table.rows.numbers[at]!))})`;
   const apart = ({ value, left }: (typeof rows)[number]) => `${exact(Math.abs(left))}${shareOf(left, value)}`;
-  const share = total(all) > 0 ? ` (${percent(total(spent), total(all))})` : '';
+  const share = total(all) > 0 ? ` (${percent(spentInAll, total(all))})` : '';
   const common = clean(rows.reduce((sum, { own }) => sum + own, 0));
   const left = clean(total(all) - common);
   const without = [planned.side, actual.side].map(withoutText).join('');
@@ -115,7 +121,7 @@ export function planAndActual(a: Side, b: Side): Finding[] {
     },
     {
       kind: 'join_difference',
-      text: `${pn} is ${exact(total(all))} and ${an} ${exact(total(spent))}${share}${without}: ${pn} − ${an} = ${exact(difference)}${shareOf(difference, total(all))} in all${unplanned.length > 0 ? `; over the keys of ${planned.side.name} ${an} is ${exact(common)} and the difference ${exact(left)}${shareOf(left, total(all))}` : ''}.`,
+      text: `${pn} is ${exact(total(all))} and ${an} ${exact(spentInAll)}${share}${ofBare}${without}: ${pn} − ${an} = ${exact(difference)}${shareOf(difference, total(all))} in all${unplanned.length > 0 || bare.rows.length > 0 ? `; over the keys of ${planned.side.name} ${an} is ${exact(common)} and the difference ${exact(left)}${shareOf(left, total(all))}` : ''}.`,
     },
     { kind: 'join_each', text: `By key: ${each.join('; ')}${rows.length > shown ? ` and ${exact(rows.length - shown)} more` : ''}.` },
   ];

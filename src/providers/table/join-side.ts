@@ -49,6 +49,16 @@ export function countedOf(side: Side): Side {
   return { ...side, rows: new Map(rows.filter(([, own]) => own.length > 0)) };
 }
 
+/** What counted rows without a key hold of a column. */
+export function keyless(side: Side, plan: ColumnPlan): { sum: number; rows: number[] } {
+  const numbers = table(side).numbers(plan);
+  const keyed = new Set([...side.rows.values()].flat());
+  const rows: number[] = [];
+  for (let at = 0; at < table(side).count; at++)
+    if (!keyed.has(at) && (side.counted?.has(at) ?? true) && !Number.isNaN(numbers[at]!)) rows.push(at);
+  return { sum: rows.reduce((sum, at) => sum + numbers[at]!, 0), rows };
+}
+
 /** Only the rows that count are in the figures of such a side. */
 export function withoutText({ counted, leftOut, rows }: Side): string {
   if (counted === undefined || leftOut === undefined) return '';

@@ -41,6 +41,14 @@ test('a plan is compared with the rows that other figures count, and keys that o
   );
 });
 
+test('what was spent without a key counts in all, and is named', async () => {
+  const [difference] = await remarksOf(/join_difference/, { 'plan.csv': budget, 'spent.csv': `${spent}V8,2024-03-12,,40\n` });
+  assert.equal(
+    difference,
+    'budget is 2,350 and spent 1,800 (76.6 %) (40 of it without line, in row 9), without 1 exact duplicate: budget − spent = 550 (23.4 %) in all; over the keys of plan.csv spent is 1,715 and the difference 635 (27 %).',
+  );
+});
+
 test('keys without a partner are told with their figures and the sum of these, without repeated rows', async () => {
   assert.deepEqual(await remarksOf(/join_only/, { 'plan.csv': budget, 'spent.csv': spent.replaceAll('04,15', '66,15') }), [
     'Only in plan.csv, not in spent.csv: 3 keys (03 (Print, budget 250), 05 (Web, budget 120) and 06 (Post, budget 80); together budget 450).',

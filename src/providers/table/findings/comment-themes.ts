@@ -45,7 +45,11 @@ const themes: readonly Theme[] = [
     'bathroom and shower',
     'showers?|bathrooms?|toilets?|Duschen?|Badezimmer|Toiletten?|douches?|toilettes|salle de bains?|duchas?|baños?',
   ),
-  theme('cold food or rooms', 'cold|lukewarm|kalte?[nrs]?|lauwarm\\p{L}{0,2}|froide?s?|tiède|frí[oa]s?', 'complaint'),
+  theme(
+    'cold or heating',
+    'cold|lukewarm|freezing|froze|icy|unheated|heating|heizung|chauffage|calefacción|riscaldamento|kalte?[nrs]?|lauwarm\\p{L}{0,2}|froide?s?|tiède|frí[oa]s?',
+    'complaint',
+  ),
   theme('noise', 'loud|nois(?:e|y)|laut|Lärm|bruit|bruyante?s?|ruido|ruidos[oa]', 'complaint'),
   theme(
     'cleanliness',

@@ -96,6 +96,11 @@ test('sources that are said not to be all, or that are uncertain or in words, ar
   assert.deepEqual(readFacts(financed('').replace('and the trust', 'and the trust up to')).contradictions, []);
   assert.deepEqual(readFacts(financed('').replace('was raised', 'and two hundred thousand were raised')).contradictions, []);
   assert.deepEqual(readFacts(financed('').replace('€1.1 million', '€0.1 million')).contradictions, []);
+  assert.deepEqual(readFacts(financed('').replace('The repair costs', 'Leaving it would cost')).contradictions, []);
+  assert.deepEqual(
+    readFacts(financed('').replace('the county €850,000,', 'the county grows from €450,000 to €850,000,')).contradictions,
+    [],
+  );
 });
 
 test('an answer that nothing is wrong names what could be checked, and says so where no total could be', async () => {

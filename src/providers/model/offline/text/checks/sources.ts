@@ -9,7 +9,9 @@ const giving =
   /(?<![\p{L}])(?:gives?|gave|pays?|paid|contributes?|contributed|provides?|provided|puts? in|adds?|raised|donates?|donated|grants?|granted|comes?|came|from|gibt|geben|zahlt|zahlen|trägt|tragen|steuert|spendet|spendeten|kommen|stammen)(?![\p{L}])/iu;
 /** With such words an amount is no certain part of the cost, or is counted in another amount. */
 const uncertain =
-  /(?<![\p{L}])(?:about|around|roughly|nearly|almost|more than|less than|up to|at least|would|could|might|may|if|per|each|every|a year|annual(?:ly)?|of which|including|instead|average|rather than|rose|fell|between|tickets?|etwa|rund|fast|bis zu|könnte|würde|falls|je|pro|davon|jährlich|statt)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:about|around|roughly|nearly|almost|more than|less than|up to|at least|would|could|might|may|if|per|each|every|a year|annual(?:ly)?|of which|including|instead|average|rather than|rises?|rose|grows?|grew|increases?|increased|falls?|fell|drops?|dropped|steigt|stieg|wächst|wuchs|sinkt|sank|between|tickets?|etwa|rund|fast|bis zu|könnte|würde|falls|je|pro|davon|jährlich|statt)(?![\p{L}])/iu;
+/** Before "cost": nothing has this cost. "Stopping the works now would cost 61 million". */
+const conditional = /(?<![\p{L}])(?:would|could|might|may|würde|könnte)(?: (?:have|also|still|only|alone))? $/iu;
 /** A section with such words says itself that its amounts are not the whole. */
 const incomplete =
   /(?<![\p{L}])(?:rest|remainder|remaining|remains?|missing|short(?:fall)?|gap|lacks?|lacking|loans?|still (?:needs?|needed|to)|so far|fehlt|fehlen|Lücke|Kredit|übrig|bisher)(?![\p{L}])/iu;
@@ -32,7 +34,8 @@ export function financings(passages: readonly Passage[]): Financing[] {
     const [cost, ...others] = amounts.filter(isMoney);
     const stated = costing.exec(text)?.index;
     // "It has 32 bays, 12 more than before, and cost £48 million": only what is said of the cost may be uncertain.
-    if (cost === undefined || others.length > 0 || stated === undefined || uncertain.test(text.slice(Math.min(stated, cost.index))))
+    if (cost === undefined || others.length > 0 || stated === undefined) return [];
+    if (conditional.test(text.slice(Math.max(0, stated - 20), stated)) || uncertain.test(text.slice(Math.min(stated, cost.index))))
       return [];
     const sources: Amount[] = [];
     let to = line;
