@@ -605,8 +605,10 @@ test('a task with allow_connect waits for the service, names the address to conn
     return data.find(({ type, data: { reason } }: Json) => type === 'agent.waiting' && reason === 'waiting_authorization');
   };
   await until(async () => (await waiting()) !== undefined);
-  const [agent] = (await caller.json('GET', `/v1/tasks/${id}`)).agents.filter(({ status }: Json) => status === 'waiting');
-  assert.equal((await caller.json('GET', `/v1/agents/${agent.id}`)).waiting_for, 'authorization');
+  // The task hears of it a moment after the event.
+  const waitingAgent = async () => (await caller.json('GET', `/v1/tasks/${id}`)).agents.find(({ status }: Json) => status === 'waiting');
+  await until(async () => (await waitingAgent()) !== undefined);
+  assert.equal((await caller.json('GET', `/v1/agents/${(await waitingAgent()).id}`)).waiting_for, 'authorization');
   const { body: first } = await world.request('waits-for-github', 2);
   const offered = (first.tools ?? []).map((one) => one.function.name);
   // Of every service that the operator has configured, and of no other; by default none.

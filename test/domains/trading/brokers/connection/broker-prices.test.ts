@@ -1,6 +1,6 @@
 /** Which prices the risk checks of an account use: those of a file, of its broker, or of this service. */
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import test, { beforeEach, type TestContext } from 'node:test';
 import { type Clock, systemClock } from '../../../../../src/clock.ts';
 import { type BrokerPricesParts, brokerPrices } from '../../../../../src/domains/trading/brokers/connection/broker-prices.ts';
 import { openBroker, type VenueCredentials } from '../../../../../src/domains/trading/brokers/open-broker.ts';
@@ -14,11 +14,15 @@ import { AlpacaDataServer } from '../../../../support/alpaca-data-server.ts';
 import { CoinbaseServer, coinbaseKeys } from '../../../../support/coinbase-server.ts';
 import { TradierServer, tradierKeys } from '../../../../support/tradier-server.ts';
 
-const startedAtMs = systemClock.nowMs();
-/** It stands still: no hour or day ends during a test. */
+let startedAtMs = 0;
+/** It stands still: no hour or day ends during a test. Not read at the import, which may be many minutes earlier: tokens expire by the real clock. */
 const clock: Clock = { nowMs: () => startedAtMs };
 const owner = { accountId: 'acct_1', mode: 'live' as const };
 const connected = { id: 'brk_1', brokerName: 'alpaca', mode: 'paper', filledBy: 'broker', status: 'connected', halted: false } as const;
+
+beforeEach(() => {
+  startedAtMs = systemClock.nowMs();
+});
 
 async function prices(t: TestContext, other: Partial<BrokerPricesParts> = {}, apiKey = 'PKTEST') {
   const server = await AlpacaDataServer.start();
