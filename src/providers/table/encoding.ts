@@ -92,7 +92,7 @@ export function utf8Stream(encoding: Encoding): Transform {
 
 export function notATable(name: string, what: string): ToolError {
   return new ToolError(
-    `${name} is ${what}, not a table. profile_table reads CSV, TSV, JSON and XLSX only; save the data in one of these forms.`,
+    `${name} is ${what}, not a table. profile_table reads CSV, TSV, JSON, XLSX and DOCX only; save the data in one of these forms.`,
   );
 }
 

@@ -277,7 +277,7 @@ for (const [what, bytes, name] of [
   test(`${what} called ${name} is refused with the reason`, async () => {
     await assert.rejects(
       profileTable(opening(bytes), name),
-      (error) => error instanceof ToolError && error.message.includes(what) && /CSV, TSV, JSON and XLSX only/.test(error.message),
+      (error) => error instanceof ToolError && error.message.includes(what) && /CSV, TSV, JSON, XLSX and DOCX only/.test(error.message),
     );
   });
 }

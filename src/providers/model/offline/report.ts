@@ -144,7 +144,9 @@ function describeText({ name, summary, totalChars, readChars }: TextMaterial): s
 }
 
 function tableSection(table: TableProfile): string {
-  const parts = [`## Figures of ${safe(table.name)}`, 'Row numbers count the rows below the header.', columnTable(table)];
+  const numbers =
+    table.format === 'json' ? 'Row numbers count the records in their order.' : 'Row numbers count the rows below the header.';
+  const parts = [`## Figures of ${safe(table.name)}`, numbers, columnTable(table)];
   const numeric = table.columns.filter(({ numbers }) => numbers !== undefined);
   if (numeric.length > 0) parts.push('### Numbers', numberTable(table));
   if (table.columns.some(({ by_unit }) => by_unit !== undefined)) parts.push('### Mixed units', unitTable(table));
