@@ -2,6 +2,10 @@
  * Removes the secrets that are sent to another service from what it answers: it could repeat them in an error, a result or a log. Found as they
  * are written, and as URLs and JSON write them.
  */
+
+/** For credentials that stand alone: a shorter value would occur inside ordinary words. */
+export const minCredentialChars = 4;
+
 export class SecretMask {
   private readonly pattern: RegExp | null;
 

@@ -5,7 +5,7 @@ export const webAddressRule =
 
 /**
  * https anywhere, http on loopback only. A user part is refused: `https://bank.example@evil.example` looks like another host; so are blanks and
- * control characters, which a URL drops without a word: the address would not be the one that was given.
+ * control characters, which the URL parser removes silently: the address would not be the one that was given.
  */
 export function isWebAddress(text: string): boolean {
   if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;

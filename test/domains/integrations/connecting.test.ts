@@ -605,7 +605,7 @@ test('a task with allow_connect waits for the service, names the address to conn
     return data.find(({ type, data: { reason } }: Json) => type === 'agent.waiting' && reason === 'waiting_authorization');
   };
   await until(async () => (await waiting()) !== undefined);
-  // The task hears of it a moment after the event.
+  // The view of the task is updated a moment after the event.
   const waitingAgent = async () => (await caller.json('GET', `/v1/tasks/${id}`)).agents.find(({ status }: Json) => status === 'waiting');
   await until(async () => (await waitingAgent()) !== undefined);
   assert.equal((await caller.json('GET', `/v1/agents/${(await waitingAgent()).id}`)).waiting_for, 'authorization');

@@ -1,16 +1,14 @@
 /** Texts of hosts may repeat what they were sent: no credential is in a log, an event or an error. */
-import { SecretMask } from '../../../secret-mask.ts';
+import { minCredentialChars, SecretMask } from '../../../secret-mask.ts';
 import type { Host } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
 
 const maxMessageChars = 1_000;
-/** A shorter value would occur inside ordinary words. */
-const minSecretChars = 4;
 
 export type Mask = (text: string) => string;
 
 export function maskOf(credentials: Readonly<Record<string, string>>): Mask {
-  const mask = new SecretMask(Object.values(credentials), minSecretChars);
+  const mask = new SecretMask(Object.values(credentials), minCredentialChars);
   return (text) => mask.text(text);
 }
 

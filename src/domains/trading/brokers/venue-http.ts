@@ -4,7 +4,7 @@ import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import { answerLimits, parseWithin } from '../../../json-bounds.ts';
 import { NeverSent, type Outbound } from '../../../providers/outbound/port.ts';
-import { SecretMask } from '../../../secret-mask.ts';
+import { minCredentialChars, SecretMask } from '../../../secret-mask.ts';
 
 export type VenueRequest = {
   method: 'GET' | 'POST' | 'DELETE' | 'PUT';
@@ -39,8 +39,6 @@ export type VenueHttpOptions = {
 const maxAnswerBytes = 4 * 2 ** 20;
 const defaultRetryMs = 1_000;
 const maxReasonChars = 300;
-/** A shorter value would occur inside ordinary words. */
-const minSecretChars = 4;
 
 export class VenueHttp {
   readonly baseUrl: string;
@@ -50,7 +48,7 @@ export class VenueHttp {
   constructor(options: VenueHttpOptions) {
     this.options = options;
     this.baseUrl = options.baseUrl;
-    this.mask = new SecretMask(options.secrets, minSecretChars);
+    this.mask = new SecretMask(options.secrets, minCredentialChars);
   }
 
   /** Never rejects, and never sends again. */

@@ -3,7 +3,6 @@ import { type ColumnPlan, readNumber } from '../column-evidence.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { countOf, exact, listed, percent } from '../figure-text.ts';
 import { periodColumnsOf } from '../period-columns.ts';
-
 import { near } from '../summed-rows.ts';
 import type { Finding } from '../table-profile.ts';
 import type { TotalRow } from '../total-row-texts.ts';

@@ -54,13 +54,15 @@ export function financings(passages: readonly Passage[]): Financing[] {
 
 /** What adds up to the stated cost. */
 export function rightFinancings(passages: readonly Passage[]): string[] {
-  return financings(passages).flatMap(({ cost, sources, from, to, sum }) =>
-    sum === cost.value
-      ? [
-          `The ${sources.length} amounts of ${from === to ? `line ${from}` : `lines ${from} to ${to}`} that pay for it (${sources.map(({ written }) => written).join(', ')}) add up to the stated cost of ${cost.written}`,
-        ]
-      : [],
-  );
+  return financings(passages).flatMap((financing) => {
+    const { cost, sum } = financing;
+    return sum === cost.value ? [`${named(financing)} add up to the stated cost of ${cost.written}`] : [];
+  });
+}
+
+function named({ sources, from, to }: Financing): string {
+  const lines = from === to ? `line ${from}` : `lines ${from} to ${to}`;
+  return `The ${sources.length} amounts of ${lines} that pay for it (${sources.map(({ written }) => written).join(', ')})`;
 }
 
 /** "The fund paid 4.1 million": of the cost's currency, where no other unit is named. */
@@ -69,14 +71,13 @@ function isPart({ unit, written }: Amount, cost: Amount): boolean {
 }
 
 export function wrongFinancings(passages: readonly Passage[]): Quote[] {
-  return financings(passages).flatMap(({ cost, sources, from, to, sum, line }) => {
+  return financings(passages).flatMap((financing) => {
+    const { cost, sum, line } = financing;
     if (sum === cost.value) return [];
     const off = inNotationOf(cost, exactly(Math.abs(cost.value - sum)));
-    const lines = from === to ? `line ${from}` : `lines ${from} to ${to}`;
-    const written = sources.map((source) => source.written).join(', ');
     return [
       {
-        text: `The ${sources.length} amounts of ${lines} that pay for it (${written}) add up to ${inNotationOf(cost, sum)}; the stated cost is ${cost.written}, ${off} ${cost.value > sum ? 'more' : 'less'}.`,
+        text: `${named(financing)} add up to ${inNotationOf(cost, sum)}; the stated cost is ${cost.written}, ${off} ${cost.value > sum ? 'more' : 'less'}.`,
         line,
       },
     ];

@@ -22,23 +22,24 @@ export type ListedTotal = { parts: Amount[]; from: number; total: Amount; sum: n
 
 export function wrongTotals(passages: readonly Passage[]): Quote[] {
   return listedTotals(passages).flatMap((listed) => {
-    const { parts, from, total, sum, line } = listed;
+    const { total, sum, line } = listed;
     if (sum === total.value) return [];
     const off = exactly(Math.abs(total.value - sum));
-    const found = `The ${parts.length} amounts of line ${from} (${parts.map(({ written }) => written).join(', ')}) add up to ${inNotationOf(total, sum)}; the text says ${total.written}, ${inNotationOf(total, off)} too ${total.value > sum ? 'much' : 'little'}.`;
+    const found = `${named(listed)} add up to ${inNotationOf(total, sum)}; the text says ${total.written}, ${inNotationOf(total, off)} too ${total.value > sum ? 'much' : 'little'}.`;
     return [{ text: `${found}${remainder(passages, listed)}`, line }];
   });
 }
 
 /** What adds up to its stated total. */
 export function rightTotals(passages: readonly Passage[]): string[] {
-  return listedTotals(passages).flatMap(({ parts, from, total, sum }) =>
-    sum === total.value
-      ? [
-          `The ${parts.length} amounts of line ${from} (${parts.map(({ written }) => written).join(', ')}) add up to ${total.written}, as stated`,
-        ]
-      : [],
-  );
+  return listedTotals(passages).flatMap((listed) => {
+    const { total, sum } = listed;
+    return sum === total.value ? [`${named(listed)} add up to ${total.written}, as stated`] : [];
+  });
+}
+
+function named({ parts, from }: ListedTotal): string {
+  return `The ${parts.length} amounts of line ${from} (${parts.map(({ written }) => written).join(', ')})`;
 }
 
 export function listedTotals(passages: readonly Passage[]): ListedTotal[] {
