@@ -7,6 +7,7 @@
  */
 import { monotonicMs } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { within } from '../../within.ts';
 import type { AnswerAsk } from '../peers.ts';
 import type { RemoteAsk } from '../placement.ts';
 import { type Bounds, fits } from './bounds.ts';
@@ -126,9 +127,13 @@ export class Link {
     return true;
   }
 
-  /** Sends a goodbye frame, waits until all asks on both sides are answered, at most `graceMs`, and closes. Resolves then. */
+  /**
+   * Sends a goodbye frame, waits until all asks on both sides are answered, and closes the stream. Resolves when the other side has read
+   * everything, at the latest after `graceMs`.
+   */
   async drain(graceMs: number): Promise<void> {
     if (this.end !== null) return;
+    const untilMs = monotonicMs() + graceMs;
     if (this.leaving !== 'local') {
       this.leaving = 'local';
       this.queue.pushControl(goodbyeFrame);
@@ -143,6 +148,7 @@ export class Link {
       this.closeIfIdle();
     });
     this.finish({ reason: 'closed', detail: 'this side closed the stream' });
+    await within(this.wire.closed, untilMs - monotonicMs());
   }
 
   /** Ends at once. */

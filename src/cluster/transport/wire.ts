@@ -7,6 +7,8 @@ type Call = ClientDuplexStream<Parcel, Parcel> | ServerDuplexStream<Parcel, Parc
 export class Wire {
   /** Why the stream ended, for the log; null while it is open. */
   ended: string | null = null;
+  /** Resolves when both sides have ended the stream, so the other side has read what was written; or when it was cut off. */
+  readonly closed: Promise<void>;
   private readonly call: Call;
   private readonly dispose: () => void;
   private listener: ((parcel: Parcel) => void) | null = null;
@@ -25,7 +27,12 @@ export class Wire {
       this.finish('the other side closed the stream');
     });
     call.on('cancelled', () => this.finish('the stream was cut off'));
-    call.on('close', () => this.finish('the stream was closed'));
+    this.closed = new Promise((resolve) => {
+      call.on('close', () => {
+        this.finish('the stream was closed');
+        resolve();
+      });
+    });
   }
 
   /** The next parcel of a handshake, or null when the stream ends first. Later parcels wait. */

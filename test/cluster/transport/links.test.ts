@@ -179,6 +179,25 @@ test('answers that arrived before a stream closes are not lost', async (t) => {
   await closed;
 });
 
+test('a node that closes has delivered its last answers, however large, whichever side dialed', async (t) => {
+  for (const [from, to] of [
+    [0, 1],
+    [1, 0],
+  ] as const) {
+    const nodes = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
+    const count = 100;
+    const answer = 'x'.repeat(60_000);
+    let closed: Promise<void> | null = null;
+    nodes[to].transport.serve(({ id }) => {
+      if (Number(id) === count - 1) closed = nodes[to].transport.close(10_000);
+      return answer;
+    });
+    const asks = Array.from({ length: count }, (_, i) => nodes[from].transport.ask(nodes[to].member, someAsk({ id: String(i) })));
+    assert.ok((await Promise.all(asks)).every((each) => each === answer));
+    await closed;
+  }
+});
+
 test('closing waits for answers at most for its grace period', async (t) => {
   const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
   const gone = new Promise<void>((resolve) => {
