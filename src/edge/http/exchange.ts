@@ -47,6 +47,16 @@ export function sendWhole(socket: ResponseSocket, request: HttpRequest, response
   socket.endWithoutBody();
 }
 
+/**
+ * Whether an answer counts as in flight until the kernel has taken all of it: uWS keeps what a slow reader has not taken in a buffer of its
+ * own, which is lost when the server closes. The kernel's buffer takes a smaller one at once.
+ */
+export function isSentInParts({ body }: HttpResponse): boolean {
+  return body instanceof Readable || (body !== null && body.length > wholeBodyMax);
+}
+
+const wholeBodyMax = 64 * 1024;
+
 function writeHead(socket: ResponseSocket, request: HttpRequest, { status, headers, cookies }: HttpResponse): void {
   if (status !== 200) socket.writeStatus(statusLine(status));
   socket.writeHeader('X-Request-Id', request.requestId);
@@ -100,15 +110,7 @@ export class Exchange {
     }
     const close = closeAfter || this.isLast || this.leavesTooMuchUnread();
     this.body?.finish();
-    if (body instanceof Readable && request.method !== 'HEAD') {
-      this.socket.cork(() => {
-        writeHead(this.socket, request, response);
-        // A body of known length ends with its last byte, which cannot also close the connection: a header asks the client to close.
-        if (close && response.bodyBytes !== undefined) this.socket.writeHeader('Connection', 'close');
-      });
-      this.outgoing = new OutgoingStream(this.socket, body, response.bodyBytes, close, () => this.finish());
-      return;
-    }
+    if (isSentInParts(response) && request.method !== 'HEAD') return this.sendInParts(request, response, close);
     if (body instanceof Readable) body.destroy();
     this.socket.cork(() => sendWhole(this.socket, request, response, close));
     this.finish();
@@ -117,6 +119,18 @@ export class Exchange {
   /** Cuts the connection. */
   close(): void {
     if (!this.closed) this.socket.close();
+  }
+
+  private sendInParts(request: HttpRequest, response: HttpResponse, close: boolean): void {
+    const { body } = response;
+    const bodyBytes = bodyLength(response);
+    this.socket.cork(() => {
+      writeHead(this.socket, request, response);
+      // A body of known length ends with its last byte, which cannot also close the connection: a header asks the client to close.
+      if (close && bodyBytes !== undefined) this.socket.writeHeader('Connection', 'close');
+    });
+    const source = body instanceof Readable ? body : Readable.from([Buffer.from(body as string | Uint8Array)]);
+    this.outgoing = new OutgoingStream(this.socket, source, bodyBytes, close, () => this.finish());
   }
 
   private leavesTooMuchUnread(): boolean {

@@ -9,11 +9,10 @@
  */
 
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse, us_listen_socket } from 'uWebSockets.js';
-import { Readable } from 'node:stream';
 import type { Log } from '../../log.ts';
 import { TrustedProxies } from './client-address.ts';
 import { about, errorResponse, refusal } from './error-response.ts';
-import { Exchange, sendWhole } from './exchange.ts';
+import { Exchange, isSentInParts, sendWhole } from './exchange.ts';
 import { Framing } from './framing.ts';
 import { HttpRequest, type HttpResponse } from './message.ts';
 import { Connection, type WebSocketHandlers, type WebSocketOptions } from './web-socket.ts';
@@ -97,7 +96,7 @@ export async function createServer({
     } catch (error) {
       response = errorResponse(error, request, log);
     }
-    if (exchange === null && !(response instanceof Promise) && !(response.body instanceof Readable)) {
+    if (exchange === null && !(response instanceof Promise) && !isSentInParts(response)) {
       try {
         sendWhole(res, request, response, draining);
       } catch (error) {

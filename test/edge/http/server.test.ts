@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import Type from 'typebox';
 import { type AnyRoute, route } from '../../../src/edge/http/route.ts';
@@ -51,6 +52,37 @@ test('closing accepts no new connection, finishes running requests and asks clie
   assert.deepEqual([answer?.status, answer?.headers.get('connection'), answer?.body.toString()], [200, 'close', '"done"']);
   await closed;
   await client.closed();
+});
+
+test('closing waits until a slow reader has all of a large answer, whether it was made at once or later', async () => {
+  const text = 'x'.repeat(24 * 2 ** 20);
+  for (const isLater of [false, true]) {
+    const entered = Promise.withResolvers<void>();
+    const large = route({
+      method: 'GET',
+      path: '/large',
+      summary: 'Answers with much',
+      scope: null,
+      responses: { 200: Type.String() },
+      handler: () => {
+        entered.resolve();
+        const answer = { status: 200, json: text } as const;
+        return isLater ? Promise.resolve(answer) : answer;
+      },
+    });
+    const edge = await startEdge([large]);
+    const socket = connect(edge.port, '127.0.0.1');
+    socket.pause();
+    socket.write(request('/large'));
+    await entered.promise;
+    const closed = edge.server.close(60_000);
+    let bytes = 0;
+    socket.on('data', (data) => (bytes += data.length));
+    socket.resume();
+    await closed;
+    if (!socket.closed) await once(socket, 'close');
+    assert.ok(bytes > text.length, `${bytes} bytes of an answer of ${text.length} characters have arrived`);
+  }
 });
 
 test('closing waits at most the grace period, and closes idle connections', async () => {
