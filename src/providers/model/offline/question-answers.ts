@@ -43,7 +43,7 @@ const missingWords = wordSet('no none without belong belongs kein keine keinen o
 const missingKinds = new Set(['join_only', 'join_inactive', 'dues_unassigned']);
 const promoterWords = wordSet('nps enps promoter promoters');
 /** How many formulas were computed again, beside those that are wrong. */
-const checkNotes = new Set(['formula_agrees', 'formula_unchecked']);
+const checkNotes = new Set(['formula_agrees', 'formula_counted', 'formula_unchecked']);
 const ofSeveralFindings = /^(?:dues|budget)_/;
 /** Findings by the values of a column. */
 const groupKinds = new Set(['group', 'outcomes', 'leaders', 'join_groups']);

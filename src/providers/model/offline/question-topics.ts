@@ -51,7 +51,7 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:formulas?|formeln?|formules?|fórmulas?)$/,
-    kinds: wordSet(`${formulaKinds} formula_agrees formula_unchecked formula_unstored`),
+    kinds: wordSet(`${formulaKinds} formula_agrees formula_counted formula_unchecked formula_unstored`),
     judges: true,
   },
   {
@@ -59,6 +59,14 @@ const topics: readonly Topic[] = [
     kinds: new Set([...qualityKinds, ...agreeingKinds]),
     judges: true,
     weak: true,
+  },
+  // "Is the total right": whether totals and sums agree with their rows.
+  {
+    words:
+      /^(?:right|correct|accurate|richtig\p{L}?|korrekt\p{L}?|stimmt|stimmen|exacte?s?|correct[aeos]{1,2}|giust[aeoi]|klopp\p{L}{1,3})$/u,
+    kinds: new Set([...formulaKinds.split(' '), 'formula_counted', 'total', 'total_wrong', 'relation', 'relation_broken', 'total_empty']),
+    judges: true,
+    beside: true,
   },
   {
     words:

@@ -4,7 +4,7 @@ import { countOf, exact, listed } from '../figure-text.ts';
 import { near } from '../summed-rows.ts';
 import type { Finding } from '../table-profile.ts';
 import { addressOf } from './address.ts';
-import type { At } from './evaluate.ts';
+import { type At, numberInText } from './evaluate.ts';
 import { cellKey, keyPlace } from './sheet.ts';
 import type { Problem, SheetFormulas } from './sheet-formulas.ts';
 import type { SheetTable } from './sheet-tables.ts';
@@ -12,6 +12,8 @@ import type { SheetTable } from './sheet-tables.ts';
 const cellsNamed = 6;
 const labelChars = 60;
 const totalsNamed = 4;
+/** So many cells are named one by one. */
+const minRun = 3;
 
 export type FormulaFindings = {
   findings: Finding[];
@@ -29,12 +31,21 @@ export function formulaFindings(table: SheetTable, formulas: SheetFormulas): For
     ...texts.problems('stale', 'formula_stale'),
     ...texts.problems('twice', 'formula_twice'),
     ...texts.problems('differs', 'formula_differs'),
+    ...texts.problems('differs_equal', 'formula_differs'),
+    ...texts.problems('typed_equal', 'formula_typed'),
     ...texts.wrongTotals(),
     ...texts.empty(),
     ...texts.errors(),
   ];
   return {
-    findings: [...texts.totals(), ...texts.verdict(values, findings.length), ...findings, ...texts.ranks(values), ...texts.unchecked()],
+    findings: [
+      ...texts.totals(),
+      ...texts.verdict(values, findings.length),
+      ...findings,
+      ...texts.ranks(values),
+      ...texts.counted(findings.length),
+      ...texts.unchecked(),
+    ],
     values,
   };
 }
@@ -113,7 +124,9 @@ class Texts {
   /** Totals that are wrong because of the cells that they add up. */
   wrongTotals(): Finding[] {
     const { formulas } = this;
-    const said = new Set(formulas.problems.filter(({ kind }) => kind === 'twice').map(({ row, column }) => cellKey(row, column)));
+    const said = new Set(
+      formulas.problems.filter(({ kind }) => kind === 'twice' || kind === 'left_out').map(({ row, column }) => cellKey(row, column)),
+    );
     const findings: Finding[] = [];
     for (const row of formulas.totalRows) {
       const wrong = this.columns().flatMap((column) => {
@@ -161,13 +174,27 @@ class Texts {
     ];
   }
 
+  /** How many stored values are right, beside findings on others. */
+  counted(others: number): Finding[] {
+    const { checked, problems } = this.formulas;
+    const stale = problems.filter(({ kind }) => kind === 'stale').length;
+    if (others === 0 || checked < 2) return [];
+    const which = stale === 0 ? `The ${exact(checked)}` : `${exact(checked - stale)} of the ${exact(checked)}`;
+    return [
+      {
+        kind: 'formula_counted',
+        text: `${which} formulas that could be computed again give the stored value${stale === 0 ? 's; what is named above is how they are written or what they read' : ''}.`,
+      },
+    ];
+  }
+
   unchecked(): Finding[] {
     const { unchecked } = this.formulas;
     if (unchecked === 0) return [];
     return [
       {
         kind: 'formula_unchecked',
-        text: `${countOf(unchecked, 'formula')} of the table ${unchecked === 1 ? 'was' : 'were'} not computed again (other functions, other sheets, or errors): ${unchecked === 1 ? 'its' : 'their'} stored ${unchecked === 1 ? 'value is' : 'values are'} taken as written.`,
+        text: `${countOf(unchecked, 'formula')} of the table ${unchecked === 1 ? 'was' : 'were'} not computed again (other functions, other files, or errors): ${unchecked === 1 ? 'its' : 'their'} stored ${unchecked === 1 ? 'value is' : 'values are'} taken as written.`,
       },
     ];
   }
@@ -262,6 +289,12 @@ class Texts {
     const what = `${formulas.name(problem.column)} of ${this.label(problem.row)}`;
     switch (problem.kind) {
       case 'left_out': {
+        const rows = rowsLeftOut(problem.cells);
+        if (rows !== null) {
+          const together = problem.cells.reduce((sum, at) => sum + (numberOf(formulas.value(at)) ?? 0), 0);
+          const [first, last] = [problem.cells[0]!, problem.cells.at(-1)!];
+          return `${what}: ${cell} = ${problem.formula} leaves out ${rows} of the sheet (${addressOf(first.row, first.column)}:${addressOf(last.row, last.column)}, ${this.label(first.row)} to ${this.label(last.row)}; together ${exact(clean(together))}): it shows ${exact(problem.shown)} instead of ${exact(problem.right)}.`;
+        }
         const left = problem.cells.map(
           (at) =>
             `${at.row === problem.row ? formulas.name(at.column) : this.label(at.row)} (${addressOf(at.row, at.column)}: ${exactCell(formulas.value(at))})`,
@@ -272,6 +305,10 @@ class Texts {
         return `${what}: ${cell} is typed in as a number, without a formula: ${exact(problem.shown)}, but ${problem.formula}, as the cells beside it have it, gives ${exact(problem.right)}.`;
       case 'differs':
         return `${what}: ${cell} = ${problem.formula} (${exact(problem.shown)}) differs from the formula of the other rows, ${problem.usual}, which would give ${exact(problem.right)}.`;
+      case 'typed_equal':
+        return `${what}: ${cell} is typed in as a number (${exact(problem.shown)}), without the formula of the other rows; ${problem.formula} gives the same.`;
+      case 'differs_equal':
+        return `${what}: ${cell} = ${problem.formula} reads other cells than the formula of the other rows, ${problem.usual}; both give ${exact(problem.shown)}.`;
       case 'twice':
         return `${what}: ${cell} = ${problem.formula} adds subtotals and their rows, so rows count twice: it shows ${exact(problem.shown)}; without the subtotals it would be ${exact(problem.right)}.`;
       case 'stale':
@@ -300,6 +337,17 @@ class Texts {
     const label = typeof own === 'string' ? own : first;
     return label === undefined ? `row ${row} of the sheet` : cellText(label, labelChars);
   }
+}
+
+/** "rows 97 to 101" for more than a few rows of one column in succession. */
+function rowsLeftOut(cells: readonly At[]): string | null {
+  const [first, last] = [cells[0]!, cells.at(-1)!];
+  const isRun = cells.every(({ row, column }, i) => row === first.row + i && column === first.column);
+  return cells.length > minRun && isRun ? `rows ${first.row} to ${last.row}` : null;
+}
+
+function numberOf(cell: ReturnType<SheetFormulas['value']>): number | null {
+  return typeof cell === 'number' ? cell : numberInText(cell);
 }
 
 function shownAndRight(formulas: SheetFormulas, at: At): string {

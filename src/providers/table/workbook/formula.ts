@@ -1,30 +1,34 @@
 /**
- * The formulas that are computed again: + − * /, numbers, cells and areas of the same sheet, SUM, AVERAGE, MIN, MAX, COUNT, SUBTOTAL of sums,
- * ROUND and ABS. References are kept relative to the formula's cell, so that equal formulas of different rows are equal.
+ * The formulas that are computed again: + − * /, numbers, cells, areas and whole columns of any sheet, and the functions below. References are
+ * kept relative to the formula's cell, so that equal formulas of different rows are equal.
  */
 import { addressOf, maxColumn, maxRow, parseAddress } from './address.ts';
 
 /** A row or column: an offset from the formula's cell, or fixed ($). */
 type Place = { at: number; isFixed: boolean };
-type Reference = { row: Place; column: Place };
+/** `sheet` is null for the formula's own. */
+type Reference = { sheet: string | null; row: Place; column: Place };
 export type Expression =
   | { kind: 'number'; value: number }
+  /** In quotes, for the criterion of SUMIF. */
+  | { kind: 'text'; value: string }
   | { kind: 'cell'; cell: Reference }
   | { kind: 'area'; from: Reference; to: Reference }
   | { kind: 'call'; name: string; of: Expression[] }
   | { kind: 'binary'; sign: '+' | '-' | '*' | '/'; left: Expression; right: Expression }
   | { kind: 'negative'; of: Expression };
 
-const functions = new Set(['SUM', 'AVERAGE', 'MIN', 'MAX', 'COUNT', 'SUBTOTAL', 'ROUND', 'ABS']);
+const functions = new Set('SUM AVERAGE MIN MAX COUNT SUBTOTAL ROUND ABS PRODUCT SUMPRODUCT SUMIF COUNTIF VLOOKUP'.split(' '));
 const maxDepth = 24;
 const maxTokens = 400;
-const token = /\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(\$?[A-Z]{1,3}\$?\d{1,7})(?![\w(!])|([A-Z]{2,10})(?=\()|([-+*/(),:]))/y;
+const token =
+  /\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|((?:(?:'(?:[^']|''){1,64}'|[\p{L}_][\p{L}\p{N}_.]{0,63})!)?\$?[A-Z]{1,3}(?:\$?\d{1,7}|:\$?[A-Z]{1,3})(?![\w(!$]))|((?:TRUE|FALSE)(?![\w(!]))|([A-Z]{2,10})(?=\()|([-+*/(),:])|("(?:[^"]|""){0,255}"))/uy;
 
 /** Null for a formula that is not computed. */
-export function parseFormula(text: string, row: number, column: number): Expression | null {
+export function parseFormula(text: string, row: number, column: number, sheet: string): Expression | null {
   const tokens = tokensOf(text);
   if (tokens === null) return null;
-  const parser = new Parser(tokens, row, column);
+  const parser = new Parser(tokens, row, column, sheet.toLowerCase());
   try {
     const found = parser.sum(0);
     return parser.isAtEnd() ? found : null;
@@ -39,6 +43,8 @@ export function formulaKey(expression: Expression): string {
   switch (expression.kind) {
     case 'number':
       return String(expression.value);
+    case 'text':
+      return JSON.stringify(expression.value);
     case 'cell':
       return referenceKey(expression.cell);
     case 'area':
@@ -58,14 +64,20 @@ export function formulaText(expression: Expression, at: { row: number; column: n
     const place = resolve(reference, at);
     return place === null ? '#REF!' : addressOf(place.row, place.column);
   };
+  const area = (from: Reference, to: Reference) => {
+    const text = `${cell(from)}:${cell(to)}`;
+    return from.row.isFixed && from.row.at === 1 && to.row.at === maxRow ? text.replace(/\d+/g, '') : text;
+  };
   const text = (part: Expression): string => {
     switch (part.kind) {
       case 'number':
         return String(part.value);
+      case 'text':
+        return JSON.stringify(part.value);
       case 'cell':
-        return cell(part.cell);
+        return sheetText(part.cell) + cell(part.cell);
       case 'area':
-        return `${cell(part.from)}:${cell(part.to)}`;
+        return sheetText(part.from) + area(part.from, part.to);
       case 'call':
         return `${part.name}(${part.of.map(text).join(',')})`;
       case 'binary':
@@ -80,7 +92,10 @@ export function formulaText(expression: Expression, at: { row: number; column: n
 }
 
 /** The cell that a reference means in the formula of this cell; null if it is outside the sheet. */
-export function resolve({ row, column }: Reference, at: { row: number; column: number }): { row: number; column: number } | null {
+export function resolve(
+  { row, column }: Pick<Reference, 'row' | 'column'>,
+  at: { row: number; column: number },
+): { row: number; column: number } | null {
   const found = { row: row.isFixed ? row.at : at.row + row.at, column: column.isFixed ? column.at : at.column + column.at };
   return found.row < 1 || found.column < 1 || found.row > maxRow || found.column > maxColumn ? null : found;
 }
@@ -103,12 +118,14 @@ class Parser {
   private readonly tokens: readonly string[];
   private readonly row: number;
   private readonly column: number;
+  private readonly sheet: string;
   private at = 0;
 
-  constructor(tokens: readonly string[], row: number, column: number) {
+  constructor(tokens: readonly string[], row: number, column: number, sheet: string) {
     this.tokens = tokens;
     this.row = row;
     this.column = column;
+    this.sheet = sheet;
   }
 
   isAtEnd(): boolean {
@@ -149,10 +166,20 @@ class Parser {
     }
     if (functions.has(next)) return { kind: 'call', name: next, of: this.list(depth) };
     if (/^\d/.test(next)) return { kind: 'number', value: Number(next) };
+    if (next === 'TRUE' || next === 'FALSE') return { kind: 'number', value: next === 'TRUE' ? 1 : 0 };
+    if (next.startsWith('"')) return { kind: 'text', value: next.slice(1, -1).replaceAll('""', '"') };
+    const columns = /^(.{0,130}!)?(\$?[A-Z]{1,3}):(\$?[A-Z]{1,3})$/u.exec(next);
+    if (columns !== null) {
+      const [, sheet = '', first, last] = columns;
+      return { kind: 'area', from: this.reference(`${sheet}${first}$1`), to: this.reference(`${last}$${maxRow}`) };
+    }
     const from = this.reference(next);
     if (this.tokens[this.at] !== ':') return { kind: 'cell', cell: from };
     this.at++;
-    return { kind: 'area', from, to: this.reference(this.tokens[this.at++] ?? '') };
+    const to = this.reference(this.tokens[this.at++] ?? '');
+    // An area over several sheets.
+    if (to.sheet !== null) throw new NotSimple();
+    return { kind: 'area', from, to };
   }
 
   private list(depth: number): Expression[] {
@@ -171,19 +198,27 @@ class Parser {
   }
 
   private reference(text: string): Reference {
-    const place = parseAddress(text);
+    const mark = text.lastIndexOf('!');
+    const address = text.slice(mark + 1);
+    const sheet = text.slice(0, Math.max(0, mark)).replace(/^'|'$/g, '').replaceAll("''", "'");
+    const place = parseAddress(address);
     if (place === null) throw new NotSimple();
-    const isColumnFixed = text.startsWith('$');
-    const isRowFixed = text.includes('$', 1);
+    const isColumnFixed = address.startsWith('$');
+    const isRowFixed = address.includes('$', 1);
     return {
+      sheet: sheet === '' || sheet.toLowerCase() === this.sheet ? null : sheet,
       row: { at: isRowFixed ? place.row : place.row - this.row, isFixed: isRowFixed },
       column: { at: isColumnFixed ? place.column : place.column - this.column, isFixed: isColumnFixed },
     };
   }
 }
 
-function referenceKey({ row, column }: Reference): string {
-  return `${placeKey('R', row)}${placeKey('C', column)}`;
+function sheetText({ sheet }: Reference): string {
+  return sheet === null ? '' : `${/^[\p{L}_][\p{L}\p{N}_.]*$/u.test(sheet) ? sheet : `'${sheet.replaceAll("'", "''")}'`}!`;
+}
+
+function referenceKey({ sheet, row, column }: Reference): string {
+  return `${sheet === null ? '' : `${sheet.toLowerCase()}!`}${placeKey('R', row)}${placeKey('C', column)}`;
 }
 
 function placeKey(letter: string, { at, isFixed }: Place): string {

@@ -6,26 +6,29 @@ import type { Cell } from '../cell.ts';
 import { isTotalLabel } from '../set-aside.ts';
 import { near } from '../summed-rows.ts';
 import type { Area } from './address.ts';
+import type { BookCells } from './book-cells.ts';
 import { type At, areasOf, type CellLookup, evaluate, NotComputed, numberInText, type Steps } from './evaluate.ts';
 import { type Expression, formulaKey, formulaText, parseFormula } from './formula.ts';
 import { cellKey, keyPlace, type Sheet, type SheetRow } from './sheet.ts';
 import type { SheetTable } from './sheet-tables.ts';
+import { isSum, usualFormula } from './usual-formula.ts';
 
 export type Problem = At &
   (
     | { kind: 'left_out'; cells: At[]; formula: string; shown: number; right: number }
     | { kind: 'typed'; formula: string; shown: number; right: number }
+    /** The value is what the formula of the others gives. */
+    | { kind: 'typed_equal'; formula: string; shown: number }
     | { kind: 'differs'; formula: string; usual: string; shown: number; right: number }
+    /** Reads other cells than the formula of the others, which gives the same value. */
+    | { kind: 'differs_equal'; formula: string; usual: string; shown: number }
     | { kind: 'twice'; formula: string; shown: number; right: number }
     | { kind: 'stale'; formula: string; shown: number; right: number }
     | { kind: 'text'; value: number; readBy: At[] }
     | { kind: 'empty'; readBy: At }
   );
 
-const minAlike = 2;
-const minShareAlike = 0.6;
 const maxProblems = 500;
-const maxRowsLeftOut = 3;
 const deepestChain = 200;
 const stepsOfSheet = 10_000_000;
 
@@ -52,19 +55,26 @@ export class SheetFormulas {
   private readonly stored: CellLookup;
   private readonly corrected: CellLookup;
 
-  constructor(table: SheetTable) {
+  constructor(table: SheetTable, book: BookCells) {
     this.table = table;
     this.sheet = table.sheet;
     this.rows = new Map(table.sheet.rows.map((row) => [row.number, row]));
+    const isOwn = ({ sheet }: At) => sheet === null || sheet === undefined;
+    const lastRow = table.sheet.rows.at(-1)?.number ?? 0;
     const common = {
-      isError: ({ row, column }: At) => this.sheet.errors.has(cellKey(row, column)),
-      isSubtotal: ({ row, column }: At) => {
-        const found = this.expressions.get(cellKey(row, column));
+      isError: (at: At) => (isOwn(at) ? this.sheet.errors.has(cellKey(at.row, at.column)) : book.isError(at)),
+      lastRow: (sheet: string | null) => (sheet === null ? lastRow : book.lastRow(sheet)),
+      isSubtotal: (at: At) => {
+        const found = isOwn(at) ? this.expressions.get(cellKey(at.row, at.column)) : undefined;
         return found?.kind === 'call' && found.name === 'SUBTOTAL';
       },
     };
-    this.stored = { ...common, value: (at) => this.value(at), countsTexts: false };
-    this.corrected = { ...common, value: (at) => this.rightValue(at) ?? this.value(at), countsTexts: true };
+    this.stored = { ...common, value: (at) => (isOwn(at) ? this.value(at) : book.value(at)), countsTexts: false };
+    this.corrected = {
+      ...common,
+      value: (at) => (isOwn(at) ? (this.rightValue(at) ?? this.value(at)) : book.value(at)),
+      countsTexts: true,
+    };
     this.parse();
     this.findTotalRows();
     for (let i = 0; i < table.names.length; i++) this.compareColumn(table.left + i);
@@ -121,7 +131,7 @@ export class SheetFormulas {
       const at = keyPlace(key);
       let expression = parsed.get(formula);
       if (expression === undefined) {
-        expression = formula.text === null ? null : parseFormula(formula.text, formula.row, formula.column);
+        expression = formula.text === null ? null : parseFormula(formula.text, formula.row, formula.column, this.sheet.name);
         parsed.set(formula, expression);
       }
       if (expression !== null) this.expressions.set(key, expression);
@@ -192,9 +202,16 @@ export class SheetFormulas {
     const areas = this.areas(usual, at);
     const right = this.compute(usual, at, { ...this.stored, countsTexts: true });
     const inputs = this.cells(areas).map((cell) => this.value(cell));
-    const hasInputs = isSum(usual) ? inputs.some((cell) => typeof cell === 'number') : inputs.every((cell) => typeof cell === 'number');
-    if (right === null || !hasInputs || near(shown, right)) return;
+    const hasInputs = isSum(usual) ? inputs.some((cell) => typeof cell === 'number') : inputs.every((cell) => cell !== null);
+    if (right === null || !hasInputs) return;
     const written = formulaText(usual, at);
+    if (near(shown, right)) {
+      if (this.totalRows.has(at.row)) return;
+      if (own === undefined) this.add({ kind: 'typed_equal', ...at, formula: written, shown });
+      else if (this.readsOthers(own, usual, at))
+        this.add({ kind: 'differs_equal', ...at, formula: this.written(at), usual: written, shown });
+      return;
+    }
     if (own === undefined) {
       if (isSum(usual)) this.right.set(key, usual);
       this.add({ kind: 'typed', ...at, formula: written, shown, right });
@@ -208,6 +225,14 @@ export class SheetFormulas {
       this.right.set(key, usual);
       this.add({ kind: 'left_out', ...at, cells: missing, formula, shown, right });
     } else if (!this.totalRows.has(at.row)) this.add({ kind: 'differs', ...at, formula, usual: written, shown, right });
+  }
+
+  /** Whether two formulas of a cell read different cells: "G41*H42" beside "G42*H42". */
+  private readsOthers(own: Expression, usual: Expression, at: At): boolean {
+    const keysOf = (expression: Expression) =>
+      new Set(this.cells(this.areas(expression, at)).map(({ row, column }) => cellKey(row, column)));
+    const [ownKeys, usualKeys] = [keysOf(own), keysOf(usual)];
+    return ownKeys.size !== usualKeys.size || [...ownKeys].some((key) => !usualKeys.has(key));
   }
 
   /** Whether a sum of rows leaves out rows beside its area, or adds totals and their rows. */
@@ -235,12 +260,12 @@ export class SheetFormulas {
       .filter(({ number }) => number > before && number < at.row && (number < area.top || number > area.bottom))
       .map(({ number: row }) => ({ row, column: at.column }))
       .filter((cell) => this.hasNumber(cell) && !others.some((other) => isWithin(cell, other)));
-    if (missing.length === 0 || missing.length > maxRowsLeftOut || missing.length * 2 > area.bottom - area.top + 1) return;
+    if (missing.length === 0 || missing.length * 2 > area.bottom - area.top + 1) return;
     if (!(this.rows.get(at.row)?.cells ?? []).some((cell) => typeof cell === 'string' && isTotalLabel(cell))) return;
     const [top, bottom] = [Math.min(area.top, ...missing.map(({ row }) => row)), Math.max(area.bottom, ...missing.map(({ row }) => row))];
     // A total between the rows would be added too.
     if ([...this.totalRows].some((row) => row >= top && row <= bottom)) return;
-    const place = (row: number) => ({ row: { at: row - at.row, isFixed: false }, column: { at: 0, isFixed: false } });
+    const place = (row: number) => ({ sheet: null, row: { at: row - at.row, isFixed: false }, column: { at: 0, isFixed: false } });
     const whole: Expression = { kind: 'call', name: 'SUM', of: [{ kind: 'area', from: place(top), to: place(bottom) }] };
     const right = this.compute(whole, at, { ...this.stored, countsTexts: true });
     if (right === null) return;
@@ -326,7 +351,7 @@ export class SheetFormulas {
 
   private areas(expression: Expression, at: At): Area[] {
     try {
-      return areasOf(expression, at);
+      return areasOf(expression, at).map((area) => ({ ...area, bottom: Math.min(area.bottom, this.stored.lastRow(null)) }));
     } catch (error) {
       if (error instanceof NotComputed) return [];
       throw error;
@@ -351,34 +376,6 @@ export class SheetFormulas {
   private add(problem: Problem): void {
     if (this.problems.length < maxProblems) this.problems.push(problem);
   }
-}
-
-/** The formula that most cells have; null if there is none. */
-function usualFormula(expressions: readonly Expression[], cells: number): Expression | null {
-  const counts = new Map<string, { count: number; expression: Expression }>();
-  for (const expression of expressions) {
-    const key = formulaKey(expression);
-    const found = counts.get(key);
-    if (found === undefined) counts.set(key, { count: 1, expression });
-    else found.count++;
-  }
-  const most = [...counts.values()].reduce((best, each) => (each.count > best.count ? each : best), {
-    count: 0,
-    expression: null as Expression | null,
-  });
-  return most.count >= minAlike && most.count >= cells * minShareAlike ? most.expression : null;
-}
-
-/** SUM of cells and areas, or a + b + c. */
-export function isSum(expression: Expression): boolean {
-  if (expression.kind === 'binary') return expression.sign === '+' && isTerm(expression.left) && isTerm(expression.right);
-  if (expression.kind !== 'call') return false;
-  const of = expression.name === 'SUBTOTAL' ? expression.of.slice(1) : expression.name === 'SUM' ? expression.of : [];
-  return of.length > 0 && of.every(({ kind }) => kind === 'cell' || kind === 'area');
-}
-
-function isTerm(expression: Expression): boolean {
-  return expression.kind === 'cell' || (expression.kind === 'binary' && isSum(expression));
 }
 
 function isWithin({ row, column }: At, { top, bottom, left, right }: Area): boolean {

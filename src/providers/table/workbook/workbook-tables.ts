@@ -4,6 +4,7 @@ import { ToolError } from '../../../errors.ts';
 import type { Cell } from '../cell.ts';
 import { listed } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
+import { BookCells } from './book-cells.ts';
 import { formulaFindings } from './formula-findings.ts';
 import { cellKey, keyPlace, type Sheet } from './sheet.ts';
 import { SheetFormulas } from './sheet-formulas.ts';
@@ -54,7 +55,8 @@ export async function workbookTables(
   const size = ({ rows, names }: SheetTable) => rows.length * names.length;
   // A visible table comes before a hidden one.
   const ordered = found.toSorted((a, b) => Number(a.sheet.isHidden) - Number(b.sheet.isHidden) || size(b) - size(a));
-  const tables = ordered.slice(0, maxTables).map((table) => asTable(table, ordered, is1904));
+  const book = new BookCells(sheets);
+  const tables = ordered.slice(0, maxTables).map((table) => asTable(table, ordered, book, is1904));
   tables[0]!.path = '';
   tables[0]!.notes.unshift(...notes, ...sheetNotes(sheets, ordered, sheet));
   return { tables, sizeBytes, sheets: titles };
@@ -64,9 +66,9 @@ function isData({ rows, names }: SheetTable): boolean {
   return names.length > 1 || rows.some(({ cells }) => cells.some((cell) => typeof cell === 'number'));
 }
 
-function asTable(table: SheetTable, all: readonly SheetTable[], is1904: boolean): WorkbookTable {
+function asTable(table: SheetTable, all: readonly SheetTable[], book: BookCells, is1904: boolean): WorkbookTable {
   const { sheet, headerRow, left, names, rows, hasHeader } = table;
-  const formulas = new SheetFormulas(table);
+  const formulas = new SheetFormulas(table, book);
   const { findings, values } = formulaFindings(table, formulas);
   const range = `rows ${headerRow} to ${rows.at(-1)?.number ?? headerRow}`;
   const isOnly = all.filter((each) => each.sheet === sheet).length === 1;

@@ -66,18 +66,98 @@ test('a total over all rows beside totals that leave out a row is no mistake', a
   assert.equal(kinds.formula_differs, undefined);
 });
 
-test('a typed total that differs from its row is told, one that agrees is not', async () => {
+test('a typed total among formulas is named, with the value that the formula gives if it differs', async () => {
   const kinds = await found(changed(4, 4, 70));
   assert.match(
     kinds.formula_typed![0]!,
     /^Summe of Harburg: E5 is typed in as a number, without a formula: 70, but SUM\(B5:D5\).* gives 69\.$/,
   );
-  assert.equal((await found(changed(4, 4, 69))).formula_typed, undefined);
+  assert.deepEqual((await found(changed(4, 4, 69))).formula_typed, [
+    'Summe of Harburg: E5 is typed in as a number (69), without the formula of the other rows; SUM(B5:D5) gives the same.',
+  ]);
 });
 
 test('a typed value in a total row is compared with the formula of the other columns', async () => {
   const kinds = await found(changed(5, 2, 88));
   assert.match(kinds.formula_typed![0]!, /^Feb of Gesamt: C6 is typed in.*: 88, but SUM\(C2:C5\).* gives 86\.$/);
+});
+
+test('a formula that reads the cell of another row is named, whether or not its value is that of its own row', async () => {
+  const lessons = (minutes: number[], f: string): SheetCell[][] => [
+    ['Lesson', 'Minutes', 'Rate', 'Amount'],
+    ...minutes.map((own, i): SheetCell[] => [
+      `L${i + 1}`,
+      own,
+      2,
+      sum(i === 3 ? f : `B${i + 2}*C${i + 2}`, (i === 3 ? minutes[2]! : own) * 2),
+    ]),
+  ];
+  assert.deepEqual((await found(lessons([30, 45, 60, 60, 90], 'B4*C5'))).formula_differs, [
+    'Amount of L4: D5 = B4*C5 reads other cells than the formula of the other rows, B5*C5; both give 120.',
+  ]);
+  assert.deepEqual((await found(lessons([30, 45, 60, 75, 90], 'B4*C5'))).formula_differs, [
+    'Amount of L4: D5 = B4*C5 (120) differs from the formula of the other rows, B5*C5, which would give 150.',
+  ]);
+});
+
+test('a total whose area ends many rows before the last one is told with these rows, and one that begins late too', async () => {
+  const rows: SheetCell[][] = [
+    ['Lesson', 'Amount'],
+    ...Array.from({ length: 20 }, (_, i): SheetCell[] => [`L${i + 1}`, i + 1]),
+    ['Total', sum('SUM(B2:B16)', 120)],
+  ];
+  assert.deepEqual((await found(rows)).formula_left_out, [
+    'Amount of Total: B22 = SUM(B2:B16) leaves out rows 17 to 21 of the sheet (B17:B21, L16 to L20; together 90): it shows 120 instead of 210.',
+  ]);
+  const late = rows.map((cells, i) => (i === 21 ? ['Total', sum('SUM(B4:B21)', 207)] : cells));
+  assert.deepEqual((await found(late)).formula_left_out, [
+    'Amount of Total: B22 = SUM(B4:B21) leaves out L1 (B2: 1) and L2 (B3: 2): it shows 207 instead of 210.',
+  ]);
+});
+
+test('formulas that read another sheet are computed again, whole columns, conditions and look-ups too', async () => {
+  const sales: SheetCell[][] = [
+    ['Shop', 'Item', 'Qty'],
+    ['A', 'tea', 2],
+    ['B', 'tea', 3],
+    ['A', 'nut', 4],
+    ['B', 'nut', 5],
+  ];
+  const prices: SheetCell[][] = [
+    ['Item', 'Price'],
+    ['tea', 1.5],
+    ['nut', 2],
+    ['jam', { f: 'B2+B3' }],
+  ];
+  const summary: SheetCell[][] = [
+    ['Line', 'Value'],
+    ['A', sum("SUMIF('Sales 2025'!A:A,A2,'Sales 2025'!C:C)", 6)],
+    ['B', sum("SUMIF('Sales 2025'!A:A,A3,'Sales 2025'!C:C)", 8)],
+    ['Both', sum("SUM('Sales 2025'!C2:C5)", 13)],
+    ['Tea', sum('VLOOKUP("tea",Prices!A:B,2,FALSE)*5', 7.5)],
+    ['Jam', sum('Prices!B4', 3.5)],
+    ['Rows', sum(`COUNTIF('Sales 2025'!B2:B5,"nut")`, 2)],
+    ['Value of A', sum("SUMPRODUCT('Sales 2025'!C2:C3,Prices!B2:B3)", 9)],
+  ];
+  const profile = await profileTable(
+    async () =>
+      Readable.from([
+        workbookOf([
+          { name: 'Sales 2025', rows: sales },
+          { name: 'Prices', rows: prices },
+          { name: 'Summary', rows: summary },
+        ]),
+      ]),
+    'book.xlsx',
+  );
+  const { remarks } = [profile, ...profile.nested].find(({ columns }) => columns[0]?.name === 'Line')!;
+  assert.deepEqual(
+    remarks.filter(({ kind }) => /^formula_(?:stale|unchecked|counted)$/.test(kind)).map(({ text }) => text),
+    [
+      "Value of Both: B4 = SUM('Sales 2025'!C2:C5) shows 13, but its cells give 14; the stored value is out of date.",
+      '6 of the 7 formulas that could be computed again give the stored value.',
+    ],
+  );
 });
 
 test('a text number that a sum skips is told with the sums that skip it, and the figures count it', async () => {
