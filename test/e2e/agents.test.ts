@@ -230,6 +230,38 @@ test('agents', { timeout: 600_000 }, async (t) => {
     assert.match(JSON.stringify(world.requestsOf('pause')[2]!.body.messages), /the page.*mention the harbour/s);
   });
 
+  await t.test('the task shows at once what an agent was told, and its agents that the task was cancelled', async () => {
+    const shown = async (id: string) => caller.json('GET', `/v1/tasks/${id}`);
+    for (let round = 0; round < 5; round++) {
+      const page = await slowPage(t);
+      const paused = await world.begin(
+        `shown-${round}`,
+        agentGroup([{ type: 'researcher' }], () => [callTool('fetch_url', { url: page.url })]),
+      );
+      await page.asked;
+      const agentId = (await shown(paused.id)).agents[0].id;
+      for (const [action, body, isPaused] of [
+        ['pause', {}, true],
+        ['resume', {}, false],
+        ['pause', {}, true],
+        ['guide', { message: 'go on' }, false],
+      ] as const) {
+        await act(`/v1/agents/${agentId}/${action}`, body);
+        assert.equal((await shown(paused.id)).agents[0].status === 'paused', isPaused, action);
+      }
+      await act(`/v1/tasks/${paused.id}/cancel`);
+      assert.equal((await caller.json('GET', `/v1/agents/${agentId}`)).status, 'cancelled');
+      for (const approved of [true, false]) {
+        const { id } = await world.begin(`shown-decision-${round}-${approved}`, turns(mailAbout('Shown'), silence()));
+        const [approval] = (await untilWaiting(id)).approvals;
+        await act(`/v1/agents/${approval.agent_id}/approve/${approval.id}`, { approved });
+        assert.equal((await shown(id)).approvals[0].status, approved ? 'approved' : 'rejected');
+        await act(`/v1/agents/${approval.agent_id}/cancel`);
+        assert.equal((await shown(id)).agents[0].status, 'cancelled');
+      }
+    }
+  });
+
   await t.test('resume continues at the same step', async () => {
     const page = await slowPage(t);
     const { id } = await world.begin(

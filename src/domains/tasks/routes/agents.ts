@@ -12,9 +12,13 @@ import { invalidField } from '../../../errors.ts';
 import type { AgentRow } from '../agent/entity.ts';
 import { agent, type DirectedBy } from '../agent/messages.ts';
 import { checkEdit } from '../agent/sourced-calls.ts';
+import { agentHasEnded } from '../task/agent-scheduling.ts';
+import type { AgentSummary, TaskRow } from '../task/entity.ts';
+import { task } from '../task/messages.ts';
 import type { Toolbox } from '../tools/port.ts';
 import type { ToolSource } from '../tools/source.ts';
 import { AgentSchema, AgentStatus, agentView } from './task-view.ts';
+import { untilShown } from './until-shown.ts';
 
 const ActionSchema = Type.Object({ id: Type.String(), status: AgentStatus, message: Type.String() }, { title: 'AgentAction' });
 const maxGuidanceChars = 2_000;
@@ -26,6 +30,13 @@ export function agentRoutes({ actors, ...tools }: AgentRouteParts): AnyRoute[] {
   const own = async (id: string, principal: Principal): Promise<AgentRow> => {
     return ownedBy(principal, await actors.query(agent, id, 'get', null), 'Agent');
   };
+  /** Waits until the task of the agent shows what the agent was told. */
+  const shownByTask = ({ id, taskId }: AgentRow, isShown: (shown: AgentSummary, task: TaskRow) => boolean): Promise<void> =>
+    untilShown(async () => {
+      const row = await actors.query(task, taskId, 'get', null);
+      const shown = row?.agents.find((one) => one.id === id);
+      return row !== null && shown !== undefined && (agentHasEnded(shown.status) || isShown(shown, row));
+    });
   const simple = (action: 'pause' | 'resume' | 'cancel', summary: string, description: string) =>
     route({
       method: 'POST',
@@ -37,8 +48,12 @@ export function agentRoutes({ actors, ...tools }: AgentRouteParts): AnyRoute[] {
       errors: [404, 409],
       async handler(context) {
         const id = (context.params as { id: string }).id;
-        mustDirect(context.principal, await own(id, context.principal));
-        return answer(200, await actors.ask(agent, id, action, {}, { commandId: context.reservation?.commandId }));
+        const found = await own(id, context.principal);
+        mustDirect(context.principal, found);
+        const done = await actors.ask(agent, id, action, {}, { commandId: context.reservation?.commandId });
+        if (action !== 'cancel') await shownByTask(found, ({ status }) => (status === 'paused') === (action === 'pause'));
+        else await shownByTask(found, () => false);
+        return answer(200, done);
       },
     });
 
@@ -81,17 +96,11 @@ export function agentRoutes({ actors, ...tools }: AgentRouteParts): AnyRoute[] {
         const { body, params, principal } = context;
         const message = body.message ?? body.instructions;
         if (message === undefined) throw invalidField(['body', 'message'], 'Field required', 'missing');
-        await own(params.id, principal);
-        return answer(
-          200,
-          await actors.ask(
-            agent,
-            params.id,
-            'guide',
-            { message, by: directedBy(principal) },
-            { commandId: context.reservation?.commandId },
-          ),
-        );
+        const found = await own(params.id, principal);
+        const input = { message, by: directedBy(principal) };
+        const done = await actors.ask(agent, params.id, 'guide', input, { commandId: context.reservation?.commandId });
+        await shownByTask(found, ({ status }) => status !== 'paused');
+        return answer(200, done);
       },
     }),
     route({
@@ -120,7 +129,11 @@ export function agentRoutes({ actors, ...tools }: AgentRouteParts): AnyRoute[] {
         const { approved, reason = null, edited_arguments: edited = null } = body;
         const editedArguments = edited === null ? null : await checkedEdit(found, params.approval_id, edited);
         const input = { approvalId: params.approval_id, approved, reason, editedArguments, by: directedBy(principal) };
-        return answer(200, await actors.ask(agent, params.id, 'approve', input, { commandId: context.reservation?.commandId }));
+        const done = await actors.ask(agent, params.id, 'approve', input, { commandId: context.reservation?.commandId });
+        await shownByTask(found, (_, { approvals }) =>
+          approvals.some(({ id, status }) => id === params.approval_id && status !== 'pending'),
+        );
+        return answer(200, done);
       },
     }),
   ];

@@ -17,6 +17,7 @@ import type { Scope } from '../../../scopes.ts';
 import type { Database } from '../../../storage/database.ts';
 import { account } from '../../accounts/contract.ts';
 import { ownWorkspace } from '../../workspaces/contract.ts';
+import { agent } from '../agent/messages.ts';
 import { schemaProblem } from '../agent/output-schema.ts';
 import { tasksIds } from '../ids.ts';
 import { mustBeDeployable } from '../task/auto-deploy.ts';
@@ -24,6 +25,7 @@ import { Task, type TaskConfig, type TaskRow } from '../task/entity.ts';
 import { task } from '../task/messages.ts';
 import { deployTargets } from '../task/ports.ts';
 import { TaskSchema, TaskStatus, TaskSummarySchema, taskJson, taskSummaryView, taskView } from './task-view.ts';
+import { untilShown } from './until-shown.ts';
 
 const TaskConfigBody = Type.Object({
   max_agents: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 3, description: 'How many agents the task may have in all' })),
@@ -157,6 +159,8 @@ export function taskRoutes({ actors, database, eventCatalogue }: TaskRouteParts)
         const { params, principal } = context;
         mustDirect(principal, own(await actors.query(task, params.id, 'get', null), principal));
         const cancelled = await actors.ask(task, params.id, 'cancel', {}, { commandId: context.reservation?.commandId });
+        const hasEnded = async (id: string) => (await actors.query(agent, id, 'get', null))?.phase === 'ended';
+        await Promise.all(cancelled.agents.map(({ id }) => untilShown(() => hasEnded(id))));
         return answer(200, { ...taskView(cancelled), success: true });
       },
     }),
