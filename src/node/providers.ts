@@ -48,7 +48,7 @@ export function createProviders(config: Config, log: Log, disposers: Disposers, 
     config.smtpUrl === null
       ? createEmbeddedMail({ directory: join(config.dataDir, 'mail'), ...source })
       : createSmtpMail({ url: config.smtpUrl, ...source });
-  const sandbox = createSandboxPool({ directory: join(config.dataDir, 'sandbox') });
+  const sandbox = createSandboxPool({ directory: join(config.dataDir, 'sandbox'), log });
   disposers.push(() => sandbox.close());
   const compute = new ComputePool({ processes: config.computeProcesses });
   disposers.push(() => compute.close());

@@ -94,6 +94,7 @@ function plain(thrown: unknown): PlainError {
   const error: PlainError = { name, message, ofSource: ofSource.has(thrown) };
   if (stack !== undefined) error.stack = stack;
   if (thrown instanceof AppError) error.code = thrown.code;
+  if (thrown.cause !== undefined) error.cause = String(thrown.cause);
   return error;
 }
 

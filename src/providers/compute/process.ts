@@ -186,11 +186,12 @@ function spawnChild({ heapMb, isBatch }: ProcessLimits): ChildProcess {
   return child;
 }
 
-function revived({ name, message, code, stack }: PlainError): Error {
+function revived({ name, message, code, stack, cause }: PlainError): Error {
   const error =
     name === 'ToolError' ? new ToolError(message) : code === undefined ? new Error(message) : new AppError(code as ErrorCode, message);
   error.name = name;
   if (stack !== undefined) error.stack = stack;
+  if (cause !== undefined) error.cause = new Error(cause);
   return error;
 }
 

@@ -23,6 +23,8 @@ export type PlainError = {
   /** Of an `AppError`. */
   code?: string;
   stack?: string;
+  /** The text of its cause, for the log. */
+  cause?: string;
   /** The caller's source threw it, and the job passed it on unchanged. */
   ofSource?: boolean;
 };

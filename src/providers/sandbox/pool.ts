@@ -6,6 +6,7 @@
 import { mkdir } from 'node:fs/promises';
 import { AppError, ToolError } from '../../errors.ts';
 import { FairGate } from '../../fair-queue.ts';
+import type { Log } from '../../log.ts';
 import type { FileCall, SandboxFiles, SandboxPool, SandboxResult } from './port.ts';
 import { type SandboxProcess, startSandboxProcess } from './process.ts';
 import { maxLineChars, type ParentLine, sandboxLimits } from './protocol.ts';
@@ -13,6 +14,7 @@ import { maxLineChars, type ParentLine, sandboxLimits } from './protocol.ts';
 export type SandboxPoolOptions = {
   /** An empty folder, the working directory of the children; created if missing. */
   directory: string;
+  log: Log;
   maxRunning?: number;
   /** For one account. Default: one slot fewer than in all, so that one stays free for another account. */
   maxRunningEach?: number;
@@ -25,7 +27,7 @@ export type SandboxPoolOptions = {
 };
 
 export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
-  const { directory, maxRunning = 2, spareIdleMs = 60_000, timeMs = sandboxLimits.timeMs } = options;
+  const { directory, log, maxRunning = 2, spareIdleMs = 60_000, timeMs = sandboxLimits.timeMs } = options;
   const { maxRunningEach = Math.max(1, maxRunning - 1), maxWaiting = 256, maxWaitingEach = 64, maxWaitMs = 100_000 } = options;
   const gate = new FairGate({ maxRunning, maxRunningEach, maxWaiting, maxWaitingEach, maxWaitMs, full: tooMuchCode, retryAfterS: 5 });
   const alive = new Set<SandboxProcess>();
@@ -78,6 +80,10 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
         // Started now, while this run computes: ready for the next run. A failed start is reported by the run that needs the process.
         if (gate.size.running < maxRunning || gate.size.waiting > 0) keepSpare().catch(() => {});
         return await converse(process, code, files, signal, timeMs);
+      } catch (error) {
+        // The caller is told only that code cannot run now; the reason is the operator's to mend.
+        if (error instanceof AppError && error.code === 'unavailable') log.error({ err: error, accountId }, 'a sandbox could not start');
+        throw error;
       } finally {
         leave();
         keepSpare().catch(() => {});

@@ -1,7 +1,8 @@
 /** A process with its own sandbox, for tests that kill it: prints the ids of its children when they run. */
+import { noLog } from '../../../src/log.ts';
 import { createSandboxPool } from '../../../src/providers/sandbox/pool.ts';
 
-const pool = createSandboxPool({ directory: process.argv[2]!, timeMs: 10_000 });
+const pool = createSandboxPool({ directory: process.argv[2]!, log: noLog, timeMs: 10_000 });
 const { promise: busy, resolve } = Promise.withResolvers<void>();
 const code = 'listFiles(); for (;;) {}';
 const files = async () => {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type Log, noLog } from '../../../src/log.ts';
 import { createSandboxPool } from '../../../src/providers/sandbox/pool.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
@@ -35,7 +36,7 @@ function busyRun(pool: ReturnType<typeof createSandboxPool>, signal: AbortSignal
 }
 
 test('an abort in the middle of a run ends its process at once', async () => {
-  const pool = createSandboxPool({ directory });
+  const pool = createSandboxPool({ directory, log: noLog });
   const abort = new AbortController();
   const { busy, outcome } = busyRun(pool, abort.signal);
   await busy;
@@ -47,7 +48,7 @@ test('an abort in the middle of a run ends its process at once', async () => {
 });
 
 test('an abort before the start runs nothing', async () => {
-  const pool = createSandboxPool({ directory });
+  const pool = createSandboxPool({ directory, log: noLog });
   await assert.rejects(
     pool.run('acct', '1', async () => null, AbortSignal.abort(new Error('too late'))),
     /too late/,
@@ -57,7 +58,7 @@ test('an abort before the start runs nothing', async () => {
 });
 
 test('close ends running and spare processes, and nothing runs afterwards', async () => {
-  const pool = createSandboxPool({ directory });
+  const pool = createSandboxPool({ directory, log: noLog });
   const { busy, outcome } = busyRun(pool, never());
   const refused = assert.rejects(outcome, { code: 'draining' });
   await busy;
@@ -73,7 +74,7 @@ test('close ends running and spare processes, and nothing runs afterwards', asyn
 });
 
 test('callers beyond the limit of the queue are refused, waiting ones get a slot or leave', async () => {
-  const pool = createSandboxPool({ directory, maxRunning: 1, maxWaiting: 2 });
+  const pool = createSandboxPool({ directory, log: noLog, maxRunning: 1, maxWaiting: 2 });
   const first = new AbortController();
   const { busy, outcome } = busyRun(pool, first.signal);
   await busy;
@@ -96,7 +97,7 @@ test('callers beyond the limit of the queue are refused, waiting ones get a slot
 });
 
 test('endless code of one account leaves a slot to another account, whose code runs at once', async () => {
-  const pool = createSandboxPool({ directory, maxRunning: 2, maxWaitingEach: 3 });
+  const pool = createSandboxPool({ directory, log: noLog, maxRunning: 2, maxWaitingEach: 3 });
   const enough = new AbortController();
   const first = busyRun(pool, enough.signal);
   await first.busy;
@@ -115,18 +116,22 @@ test('endless code of one account leaves a slot to another account, whose code r
 });
 
 test('an unused spare process ends automatically', async () => {
-  const pool = createSandboxPool({ directory, spareIdleMs: 1 });
+  const pool = createSandboxPool({ directory, log: noLog, spareIdleMs: 1 });
   await pool.run('acct', '1', async () => null, never());
   await until(() => pool.pids().length === 0);
   await pool.close();
 });
 
-test('a folder that cannot be created is reported as unavailable', async () => {
-  const pool = createSandboxPool({ directory: join(fileURLToPath(import.meta.url), 'below-a-file') });
+test('a sandbox that cannot start is unavailable to the caller, and the log has the reason', async () => {
+  const errors: unknown[] = [];
+  const log = { ...noLog, error: ({ err }: { err: Error }) => void errors.push(String(err.cause)) } as unknown as Log;
+  const pool = createSandboxPool({ directory: join(fileURLToPath(import.meta.url), 'below-a-file'), log });
   await assert.rejects(
     pool.run('acct', '1', async () => null, never()),
-    { code: 'unavailable' },
+    { code: 'unavailable', message: 'The sandbox cannot run code now' },
   );
+  assert.match(String(errors), /ENOTDIR/);
+  assert.equal(errors.length, 1);
   await pool.close();
 });
 

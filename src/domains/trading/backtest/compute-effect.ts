@@ -119,6 +119,7 @@ function effectOf<Result>(
             return await tryOnce(input, context);
           } catch (error) {
             if (!isTemporary(error) || tries >= maxTries || signal.aborted) throw error;
+            parts.log.warn({ err: error, backtest: actorId, tries }, 'a backtest could not be computed now and is tried again');
             await pause(backoffMs(tries - 1, firstPauseMs, maxPauseMs), undefined, { signal });
           }
         }

@@ -12,6 +12,7 @@ import type { SourcedTool } from '../../../../src/domains/tasks/tools/source.ts'
 import { taskTools } from '../../../../src/domains/tasks/tools/task-tools.ts';
 import { tradingTools } from '../../../../src/domains/trading/tools/trading-tools.ts';
 import { AppError, ToolError } from '../../../../src/errors.ts';
+import { noLog } from '../../../../src/log.ts';
 import { noBrowser } from '../../../../src/providers/browser/no-browser.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
@@ -22,7 +23,7 @@ const catalogue = createCatalogue([
   ...taskTools({
     outbound: createOutbound({ allow: [] }),
     searchUrl: null,
-    sandbox: createSandboxPool({ directory: tmpdir() }),
+    sandbox: createSandboxPool({ directory: tmpdir(), log: noLog }),
     compute: inlineCompute,
     browser: noBrowser,
   }),

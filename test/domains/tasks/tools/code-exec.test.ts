@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createCodeExec } from '../../../../src/domains/tasks/tools/code-exec.ts';
+import { noLog } from '../../../../src/log.ts';
 import { createSandboxPool } from '../../../../src/providers/sandbox/pool.ts';
 import type { SandboxPool, SandboxResult } from '../../../../src/providers/sandbox/port.ts';
 import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
@@ -15,9 +16,9 @@ let hurried: SandboxPool;
 /** For code that computes for long, on a busy machine too. */
 let patient: SandboxPool;
 before(() => {
-  pool = createSandboxPool({ directory, timeMs: 5000 });
-  hurried = createSandboxPool({ directory, timeMs: 1_000 });
-  patient = createSandboxPool({ directory, timeMs: 60_000 });
+  pool = createSandboxPool({ directory, log: noLog, timeMs: 5000 });
+  hurried = createSandboxPool({ directory, log: noLog, timeMs: 1_000 });
+  patient = createSandboxPool({ directory, log: noLog, timeMs: 60_000 });
 });
 after(async () => {
   await Promise.all([pool, hurried, patient].map((one) => one.close()));

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { noLog } from '../../../../src/log.ts';
 import { createSandboxPool } from '../../../../src/providers/sandbox/pool.ts';
 import type { SandboxPool } from '../../../../src/providers/sandbox/port.ts';
 import { runAgent } from './agent-loop.ts';
@@ -18,7 +19,7 @@ const rows = sales
 const directory = mkdtempSync(join(tmpdir(), 'offline-'));
 let sandbox: SandboxPool;
 before(() => {
-  sandbox = createSandboxPool({ directory });
+  sandbox = createSandboxPool({ directory, log: noLog });
 });
 after(async () => {
   await sandbox.close();
