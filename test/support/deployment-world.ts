@@ -109,8 +109,9 @@ export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions 
     findHost: findHost ?? ((): typeof host.host => host.host),
     accessOf: (config: DeployConfig) => accessOf(config, openCredentials(box, config), {} as HostCalls),
   };
+  const effects = deploymentEffects(parts);
   const actor = deploymentActor({
-    effects: deploymentEffects(parts),
+    effects,
     shown: (row) => deploymentView(row, publicUrl),
     ...{ timeoutMs, probeMs, secondSearchMs },
   });
@@ -126,7 +127,7 @@ export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions 
   host.states = [{ kind: 'live', url: site.url }];
 
   const world = {
-    ...{ runtime, clock, host, site, contents, accountId, snapshots, actors },
+    ...{ runtime, clock, host, site, contents, accountId, snapshots, actors, effects },
     async configure(more: Partial<DeployConfig> = {}): Promise<DeployConfig> {
       const id = more.id ?? newId('cfg_', accountId);
       const config: DeployConfig = {

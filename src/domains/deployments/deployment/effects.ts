@@ -161,14 +161,14 @@ export function deploymentEffects(parts: EffectParts) {
   }
 
   /**
-   * Runs a step on the stored row; repeats it while parts of this service, such as the database, do not answer. A `DeployFailed` is an outcome whose
-   * text is masked; the log is stored before the outcome.
+   * Runs a step on the stored row while the deployment waits for it; repeats it while parts of this service, such as the database, do not
+   * answer. A `DeployFailed` is an outcome whose text is masked; the log is stored before the outcome.
    */
   async function step<V>(
     { actorId, effectId, isRepeat, signal: asked }: EffectContext,
     work: (row: DeploymentRow, signal: AbortSignal, log: LogSender, isRepeat: boolean) => Promise<V>,
   ): Promise<V | Failed> {
-    const row = await current(actorId, asked);
+    const row = await mine();
     let runs = 0;
     const unneeded = new AbortController();
     const signal = AbortSignal.any([asked, unneeded.signal]);
@@ -178,7 +178,7 @@ export function deploymentEffects(parts: EffectParts) {
     try {
       return await retryUnavailable(signal, async () => {
         const isFirst = runs++ === 0;
-        return work(isFirst ? row : await current(actorId, signal), signal, log, isRepeat || !isFirst);
+        return work(isFirst ? row : await mine(), signal, log, isRepeat || !isFirst);
       });
     } catch (error) {
       signal.throwIfAborted();
@@ -186,6 +186,13 @@ export function deploymentEffects(parts: EffectParts) {
       return { kind: 'failed', code: error.code, message: mask(error.message) };
     } finally {
       await log.end();
+    }
+
+    /** This node may be late: another one has run the step, and the row has moved on or has lost its credentials. */
+    async function mine(): Promise<DeploymentRow> {
+      const stored = await current(actorId, asked);
+      if (stored.effectId !== effectId) throw new AppError('conflict', 'The deployment goes on without this step');
+      return stored;
     }
   }
 

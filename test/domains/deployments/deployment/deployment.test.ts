@@ -413,3 +413,25 @@ test('after a kill at any time the deployment continues: one deployment at the h
     assert.deepEqual(killed.events(id), ['building', 'deploying', 'live'], moment);
   }
 });
+
+test('a step that another node has done meanwhile stops where it begins, and touches nothing at the host', async () => {
+  const workspace = await world.workspace({ 'index.html': 'one' });
+  const id = await world.deploy({ workspace_id: workspace });
+  const { status } = await world.ended(id);
+  assert.equal(status, 'live');
+  const before = structuredClone(world.host.moments);
+  const { signal } = new AbortController();
+  const context = { actorId: id, effectId: newId('eff_', null), isRepeat: true, signal, releaseSlot: () => {} };
+  const { prepare, build, publish, poll, probe, cancelAtHost, removeCopies } = world.effects;
+  for (const run of [
+    () => prepare({}, context),
+    () => build({}, context),
+    () => publish({}, context),
+    () => poll({ polls: 0, detail: '' }, context),
+    () => probe({ url: world.site.url, untilMs: world.clock.nowMs() + 1_000 }, context),
+    () => cancelAtHost({}, context),
+    () => removeCopies({}, context),
+  ])
+    await assert.rejects(run, { code: 'conflict', message: 'The deployment goes on without this step' });
+  assert.deepEqual(world.host.moments, before);
+});
