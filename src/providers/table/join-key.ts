@@ -22,6 +22,9 @@ const minCommon = 2;
 /** Keys per row; with fewer, a key of two columns is better if it is unique. */
 const nearlyUnique = 0.9;
 const maxCandidates = 12;
+const minScattered = 4;
+/** Numbers for each key. */
+const minGap = 3;
 const genericWords = new Set('id ids no nr number num nummer key code name'.split(' '));
 
 /** Column names that are often abbreviated. */
@@ -96,7 +99,8 @@ function scoreKey(left: JoinSide, right: JoinSide, a: ColumnPlan[], b: ColumnPla
   const named = a.reduce((sum, plan, i) => sum + nameAffinity(left, plan, right, b[i]!), 0) / a.length;
   // Codes with leading zeros in both tables, the same ones: a "no" is the "member no" of the other.
   const coded = overlap >= 0.5 && !zerosIgnored && [...a, ...b].every((plan) => plan.codes && isGeneric(plan.name));
-  const affinity = coded ? Math.max(named, 0.5) : named;
+  const scattered = named > 0 && overlap >= 0.5 && isScattered(leftRows) && isScattered(rightRows);
+  const affinity = coded || scattered ? Math.max(named, 0.5) : named;
   const digits = a.every(({ type }) => type === 'integer') && !a[0]!.codes;
   if (affinity === 0 && (digits || overlap < 0.8 || common < 3)) return null;
   if (overlap < 0.5 && !(affinity >= 0.5 && overlap >= 0.2)) return null;
@@ -115,6 +119,17 @@ function isOneSided({ leftRows, rightRows }: Pick<JoinKey, 'leftRows' | 'rightRo
 /** Keys per row on the side where that is more. */
 function oneSided({ leftRows, rightRows }: Pick<JoinKey, 'leftRows' | 'rightRows'>): number {
   return Math.max(uniqueness(leftRows), uniqueness(rightRows));
+}
+
+/** Whole numbers with wide gaps: the same ones in two files are no running numbers of unrelated lists. */
+function isScattered(rows: ReadonlyMap<string, unknown>): boolean {
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const key of rows.keys()) {
+    if (!/^\d{1,15}$/.test(key)) return false;
+    min = Math.min(min, Number(key));
+    max = Math.max(max, Number(key));
+  }
+  return rows.size >= minScattered && rows.size * minGap <= max - min + 1;
 }
 
 /** Keys per row: 1 if each row has a key of its own. */

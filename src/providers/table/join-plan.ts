@@ -95,7 +95,7 @@ export function planAndActual(a: Side, b: Side): Finding[] {
   const unplanned = [...spent].filter(([key]) => !all.has(key));
   // Those that the plan does not have at all are told as keys without a partner.
   const unvalued = unplanned.filter(([key]) => planned.side.rows.has(key));
-  const each = rows.slice(0, shown).map(({ name, value, own, left }) => `${name} ${exact(value)} − ${exact(own)} = ${exact(left)}`);
+  const each = rows.map(({ name, value, own, left }) => `${name} ${exact(value)} − ${exact(own)} = ${exact(left)}`);
   const bare = keyless(actual.side, actual.plan);
   const spentInAll = clean(total(spent) + bare.sum);
   const difference = clean(total(all) - spentInAll);
@@ -123,7 +123,13 @@ export function planAndActual(a: Side, b: Side): Finding[] {
       kind: 'join_difference',
       text: `${pn} is ${exact(total(all))} and ${an} ${exact(spentInAll)}${share}${ofBare}${without}: ${pn} − ${an} = ${exact(difference)}${shareOf(difference, total(all))} in all${unplanned.length > 0 || bare.rows.length > 0 ? `; over the keys of ${planned.side.name} ${an} is ${exact(common)} and the difference ${exact(left)}${shareOf(left, total(all))}` : ''}.`,
     },
-    { kind: 'join_each', text: `By key: ${each.join('; ')}${rows.length > shown ? ` and ${exact(rows.length - shown)} more` : ''}.` },
+    {
+      kind: 'join_each',
+      text:
+        rows.length <= shown
+          ? `By key: ${each.join('; ')}.`
+          : `By key: ${an} equals ${pn} for ${exact(rows.length - short.length - over.length)} of ${countOf(rows.length, 'key')}.`,
+    },
   ];
   if (short.length > 0)
     findings.push({

@@ -78,3 +78,15 @@ test('rows are counted beside keys, repeated keys are told with what differs, an
     'units × price is below zero for 02 (Axe) (-6); without what is below zero the sum is 161.',
   ]);
 });
+
+test('numbers with wide gaps under one general name are a common key, running numbers are none', async () => {
+  const items = (numbers: number[], column: string) => `Nr;${column}\n${numbers.map((n, i) => `${n};${i * 7 + 3}`).join('\n')}\n`;
+  const [some, others] = [
+    [412, 977, 1530, 2210, 3904, 5017],
+    [977, 412, 2210, 1530, 5017, 6120],
+  ];
+  const joined = await remarksOf(/^join/, { 'stock.csv': items(some!, 'Menge'), 'prices.csv': items(others!, 'Preis') });
+  assert.match(joined.join('\n'), /joined on Nr: 5 of 6 keys/);
+  const running = await remarksOf(/^join/, { 'a.csv': items([1, 2, 3, 4, 5, 7], 'Menge'), 'b.csv': items([1, 2, 3, 4, 5, 6], 'Preis') });
+  assert.deepEqual(running, []);
+});

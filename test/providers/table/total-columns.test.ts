@@ -46,7 +46,7 @@ test('subtotals are ranked, and columns that no total row fills are named', asyn
   const [rank] = await textsOf(harvest, 'subtotal_rank');
   assert.match(
     rank!,
-    /"Plain total" has the largest all_kg and "Slope total" the smallest, as written: "Plain total" 1,580 \(60\.1 %\), "Slope total" 1,050 \(39\.9 %\)\.$/,
+    /"Plain total" has the largest all_kg and "Slope total" the smallest, as written: "Plain total" 1,580 \(60\.1 %\), "Slope total" 1,050 \(39\.9 %\)\. Together they are 2,630, 30 less than row 8 \("Total"\) with 2,660; the records add up to 2,660\.$/,
   );
   assert.deepEqual(await textsOf(harvest, 'total_empty'), ['brix is empty in the 3 total rows.']);
   assert.equal((await profileOf(harvest)).total_rows, 3);
@@ -76,6 +76,17 @@ test('subtotals in a later column are totals of the rows above them, also one wi
   assert.deepEqual([profile.rows, profile.total_rows], [8, 5]);
   const [wrong] = await textsOf(text, 'total_wrong');
   assert.match(wrong!, /^Row 12 \("Subtotal south"\) .* paper is written as 13 but the rows add up to 12/);
+  const [rank] = await textsOf(text, 'subtotal_rank');
+  assert.equal(
+    rank,
+    'Of the 4 subtotals, "Subtotal north" has the largest paper and "Subtotal south" the smallest, as written: "Subtotal north" 26 (53.1 %, 2 rows), "Subtotal south" 23 (46.9 %, 2 rows).',
+  );
+});
+
+test('what subtotals add up to is told beside a grand total that differs from them', async () => {
+  const text = 'area,yard,paper\nn,mill,5\nn,quay,7\nSubtotal n,,12\ns,dock,4\ns,pier,6\nSubtotal s,,10\nGrand total,,20\n';
+  const [rank] = await textsOf(text, 'subtotal_rank');
+  assert.match(rank!, /Together they are 22, 2 more than row 7 \("Grand total"\) with 20; the records add up to 22\.$/);
 });
 
 function inMonth(month: string): (row: string) => string {

@@ -35,6 +35,7 @@ const alike: readonly ReadonlySet<string>[] = [
   wordSet('salary salaries wage wages pay gehalt gehälter lohn löhne salaire salaires salario salarios sueldo'),
   wordSet('duration length dauer time minutes'),
   wordSet('delay delays verspätung verspätungen late'),
+  wordSet('payment payments paid zahlung zahlungen bezahlt paiement paiements pago pagos pagamento pagamenti betaling betalingen'),
   wordSet('rent rents miete mieten kaltmiete warmmiete'),
   wordSet('price prices preis preise cost costs kosten spend spent ausgaben prix coût coûts precio precios costo costos coste costes'),
   wordSet('revenue turnover sales umsatz income earnings einnahmen erlös ventes recettes ventas ingresos'),
@@ -81,6 +82,8 @@ const alike: readonly ReadonlySet<string>[] = [
 const numberWords = wordSet('id no nr code number nummer key');
 const nameWords = wordSet('name title label');
 const minOfKind = 3;
+const minCognate = 7;
+const maxEnding = 2;
 
 /** The only column that a word means; undefined if there is none or more than one. */
 export function onlyColumnFor(word: string, columns: readonly ColumnProfile[]): ColumnProfile | undefined {
@@ -97,8 +100,21 @@ export function columnFor(word: string, columns: readonly ColumnProfile[]): Colu
     columns.find(({ name }) => nameTokens(name).some((token) => isSame(token, word))) ??
     columns.find(({ name }) => nameTokens(name).some((token) => same.some((names) => names.has(token)))) ??
     // "hum" and "temp" for humidity and temperature.
-    columns.find(({ name }) => nameTokens(name).some((token) => token.length >= 3 && word.length >= 6 && word.startsWith(token)));
+    columns.find(({ name }) => nameTokens(name).some((token) => token.length >= 3 && word.length >= 6 && word.startsWith(token))) ??
+    columns.find(({ name }) => nameTokens(name).some((token) => isCognate(token, word)));
   return found === undefined ? undefined : (nameOf(found, columns) ?? found);
+}
+
+/** "technician" and "technicien": the same word of two languages. */
+function isCognate(token: string, word: string): boolean {
+  const [a, b] = [withoutAccents(token), withoutAccents(word)];
+  let same = 0;
+  while (same < a.length && a[same] === b[same]) same++;
+  return same >= minCognate && Math.max(a.length, b.length) - same <= maxEnding;
+}
+
+function withoutAccents(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
 /** customer_name beside customer_id: a question on customers means them by name. */

@@ -14,6 +14,7 @@ import { emptyAnswers, withoutRows } from './empty-tables.ts';
 import { mainMeasure, safe } from './figure.ts';
 import { findingsWithKinds } from './findings.ts';
 import { readTokens } from './prompt-tokens.ts';
+import { groupsAsked, isByGroup } from './question-groups.ts';
 import { asksWorth, hasValue, perWords, statusFigures, valueKinds, withItsMeasure } from './question-measures.ts';
 import { otherSide } from './question-sides.ts';
 import { agreeingKinds, commentKinds, defectOf, qualityKinds, severityOf, type Topic, topicsOf } from './question-topics.ts';
@@ -119,6 +120,8 @@ type Asked = {
   words: readonly string[];
   topics: readonly Topic[];
   rated: readonly Rated[];
+  /** Figures of each group that the question asks for, the main measure first. */
+  byGroup: readonly Rated[];
   mentionedOf: ReturnType<typeof mentionedIn>;
 };
 
@@ -126,16 +129,21 @@ function readingOf(question: string, words: readonly string[], candidates: reado
   const topics = topicsOf(words);
   const mentionedOf = mentionedIn(words);
   const isOnNumber = topics.some(({ kinds }) => kinds === commentKinds) && isCounting(words);
-  const rated = candidates
-    .map((candidate, i) => {
-      const { columns, values } = mentionedOf(candidate.columns);
-      // What is due or left is one answer in several findings, whichever of them contain a column of the question.
-      const named = ofSeveralFindings.test(candidate.kind) ? 0 : [...columns].filter((name) => mentions(candidate.text, safe(name))).length;
-      const valued = groupKinds.has(candidate.kind) && values.some((value) => mentions(candidate.text, safe(value)));
-      const about =
-        topics.filter(({ kinds, named: only }) => kinds.has(candidate.kind) && (only !== true || named > 0)).length + (valued ? 1 : 0);
-      return { candidate, i, about, named, score: about * topicScore + Math.min(named, 2) * columnScore };
-    })
+  const groupsOf = groupsAsked(words);
+  const all = candidates.map((candidate, i) => {
+    const { columns, values } = mentionedOf(candidate.columns);
+    // What is due or left is one answer in several findings, whichever of them contain a column of the question.
+    const named = ofSeveralFindings.test(candidate.kind) ? 0 : [...columns].filter((name) => mentions(candidate.text, safe(name))).length;
+    const valued = groupKinds.has(candidate.kind) && values.some((value) => mentions(candidate.text, safe(value)));
+    const about =
+      topics.filter(({ kinds, named: only }) => kinds.has(candidate.kind) && (only !== true || named > 0)).length + (valued ? 1 : 0);
+    return { candidate, i, about, named, score: about * topicScore + Math.min(named, 2) * columnScore };
+  });
+  const grouped = all.filter(({ candidate }) => isByGroup(candidate, groupsOf(candidate.columns)));
+  const byGroup = grouped.filter(
+    ({ candidate: { kind, main, text } }) => kind !== 'group' || main === undefined || text.includes(safe(main)),
+  );
+  const rated = all
     .filter(({ score, about }) => score >= minScore && (about > 0 || topics.length === 0))
     .filter(() => !isOnNumber)
     // What leads within each group answers only a question on both groups.
@@ -148,7 +156,7 @@ function readingOf(question: string, words: readonly string[], candidates: reado
         ofMain(b.candidate) - ofMain(a.candidate) ||
         a.i - b.i,
     );
-  return { question, words, topics, rated, mentionedOf };
+  return { question, words, topics, rated, byGroup: byGroup.length > 0 ? byGroup : grouped, mentionedOf };
 }
 
 /** The first rule that applies chooses the findings; `verdict` is told before them. */
@@ -176,6 +184,15 @@ const rules: readonly Rule[] = [
     name: 'whether the data can be trusted, if nothing is wrong: the totals and sums that agree',
     applies: isJudged,
     choose: ({ rated }) => rated.filter(({ candidate: { kind } }) => agreeingKinds.has(kind)).slice(0, maxFindings),
+  },
+  {
+    name: 'the figures of each group that the question names, and what is wrong if it asks for that too',
+    applies: (asked) => asked.byGroup.length > 0 && !isOnComments(asked) && decisiveOf(asked).length === 0,
+    choose: (asked) => [
+      ...doubtsOf(asked),
+      ...asked.byGroup.slice(0, maxFindings),
+      ...(isOnQuality(asked) ? defects(asked.rated).slice(0, maxLines) : []),
+    ],
   },
   {
     name: 'what is wrong in the data',

@@ -45,7 +45,8 @@ export function severityOf(kind: string): number {
 
 const topics: readonly Topic[] = [
   {
-    words: /^(?:trust|trusted|trustworthy|reliable|reliability|rely|believe|quality|plausible|verlassen|zuverlässig|vertrauen)$/,
+    words:
+      /^(?:trust|trusted|trustworthy|reliable|reliability|rely|believe|quality|plausible|clean|tidy|usable|verlassen|zuverlässig|vertrauen|sauber|datenqualität|fiables?|propres?|limpi[oa]s?|affidabil[ei]|pulit[aeio])$/,
     kinds: new Set([...qualityKinds, ...agreeingKinds]),
     judges: true,
   },
@@ -165,15 +166,22 @@ const topics: readonly Topic[] = [
   { words: /^(?:without|real|excluding|true|cleaned|ohne)$/, kinds: wordSet('without_bad weight') },
   {
     words:
-      /^(?:budget\p{L}{0,4}|etat|über|presupuest\p{L}{0,5}|bilancio|begroting|orçamento|used|unused|planned|plan|target\p{L}?|over|under|overspent|exceed\p{L}{0,3}|soll|ziel\p{L}?)$/u,
+      /^(?:budget\p{L}{0,4}|etat|über|presupuest\p{L}{0,5}|bilancio|begroting|orçamento|used|unused|planned|plan|target\p{L}?|over|under|overspen[dt]\p{L}{0,3}|overr[au]n|exceed\p{L}{0,3}|soll|ziel\p{L}?)$/u,
     kinds: wordSet('planned join_over join_under join_difference budget_months budget_groups budget_keys budget_covered'),
   },
   {
     words: /^(?:rest|room|left|remain\p{L}{0,4}|available|unspent|übrig|restlich\p{L}{0,2}|verbleib\p{L}{0,4})$/u,
     kinds: wordSet('budget_rest join_difference join_under'),
   },
-  { words: /^(?:over|above|overspent|overdrawn|exceed\p{L}{0,3}|über\p{L}{0,12})$/u, kinds: wordSet('join_over'), beside: true },
-  { words: /^(?:under|below|underspent|unused|unter\p{L}{0,12})$/u, kinds: wordSet('join_under'), beside: true },
+  {
+    words: /^(?:over|above|overspen[dt]\p{L}{0,3}|overr[au]n|overdrawn|overpaid|exceed\p{L}{0,3}|über\p{L}{0,12})$/u,
+    kinds: wordSet('join_over'),
+    beside: true,
+  },
+  { words: /^(?:under|below|underspen[dt]\p{L}{0,3}|unused|unter\p{L}{0,12})$/u, kinds: wordSet('join_under'), beside: true },
+  // "Paid too little or too much".
+  { words: /^(?:little|less|wenig|underpaid|short)$/, kinds: wordSet('join_under'), beside: true },
+  { words: /^(?:overpaid|überzahlt\p{L}?)$/u, kinds: wordSet('join_over dues_over') },
   {
     words: /^(?:budget\p{L}{0,4}|overspent|exceed\p{L}{0,3})$/u,
     kinds: wordSet('budget_months budget_groups budget_keys budget_covered'),
@@ -181,8 +189,8 @@ const topics: readonly Topic[] = [
   },
   { words: /^(?:rest|room|left|remaining|available|unspent|übrig)$/u, kinds: wordSet('budget_rest'), beside: true },
   {
-    words: /^(?:paid|unpaid|pay|little|less|owes?|owed|outstanding|overdue|unbezahlt|bezahlt|offen\p{L}?|schuld\p{L}{0,3})$/u,
-    kinds: wordSet('open late join_difference join_over dues_open dues_nothing dues_part dues_reversed'),
+    words: /^(?:paid|unpaid|pay|little|less|underpaid|owes?|owed|outstanding|overdue|unbezahlt|bezahlt|offen\p{L}?|schuld\p{L}{0,3})$/u,
+    kinds: wordSet('open late join_difference join_over join_under dues_open dues_nothing dues_part dues_reversed'),
   },
   {
     words: /^(?:outstanding|owes?|owed|unpaid|overdue|remaining|due|offen\p{L}?|ausstehend\p{L}?|schuld\p{L}{0,3})$/u,

@@ -76,7 +76,7 @@ export function questionsIn(task: string): string[] {
     const start = wish ?? begin;
     const request = start < to && (isRequest(tokens[start]!) || wish !== null || isList);
     isList = request && !endsSentence(tokens, to - 1) && (isList || wish !== null || orders.has(tokens[start]!.lower));
-    if (request && to - start < fragmentTokens && statement === null && questions.length > 0) {
+    if (request && isFragment(tokens, start, to) && statement === null && questions.length > 0) {
       const first = questions.pop()!;
       questions.push(`${first}, ${textOf(task, tokens, start, to).toLowerCase()}`);
     } else if (request) questions.push(textOf(task, tokens, to - start < shortTokens ? (statement ?? start) : start, to));
@@ -95,6 +95,13 @@ export function questionsIn(task: string): string[] {
   }
   close(tokens.length);
   return questions.slice(0, maxQuestions);
+}
+
+/** "which day", "which the least": a part of the question before it. */
+function isFragment(tokens: readonly Token[], start: number, to: number): boolean {
+  if (to - start < fragmentTokens) return true;
+  const words = tokens.slice(start, Math.min(to, start + fragmentTokens + 2)).filter(({ kind }) => kind !== 'mark' && kind !== 'break');
+  return words.length <= fragmentTokens && interrogatives.has(words[0]!.lower) && articles.has(words[1]?.lower ?? '');
 }
 
 /** Where the list after "I would like" begins; null if the words are no wish for several things. */

@@ -36,28 +36,44 @@ function partsBySize(table: ColumnsInMemory, { total, parts }: TotalColumn): Fin
   ];
 }
 
-/** Rows that add up a part of the records each: quarters, regions. */
+/** Rows that add up a part of the records each: quarters, regions. Those of one name, such as a region in each month, are taken together. */
 function subtotalsBySize(table: ColumnsInMemory, columns: readonly TotalColumn[], rows: readonly TotalRow[]): Finding[] {
   const subtotals = rows.filter((row) => row.rows > 0 && row.rows < table.count && nameOf(row) !== '');
   if (subtotals.length < 2) return [];
   const plan = columns[0]?.total ?? largestMeasure(table);
   if (plan === undefined) return [];
-  const ranked = subtotals
-    .flatMap((row) => {
-      const value = readNumber(plan, row.cells[plan.index] ?? null)?.value;
-      return value === undefined ? [] : [{ label: nameOf(row), value }];
-    })
+  const figureIn = (row: TotalRow) => readNumber(plan, row.cells[plan.index] ?? null)?.value ?? Number.NaN;
+  const ranked = [...Map.groupBy(subtotals, nameOf)]
+    .map(([label, own]) => ({ label, rows: own.length, value: clean(own.reduce((sum, row) => sum + figureIn(row), 0)) }))
     .toSorted((a, b) => b.value - a.value);
   const whole = clean(ranked.reduce((all, { value }) => all + value, 0));
-  if (ranked.length !== subtotals.length || ranked[0]!.value === ranked.at(-1)!.value) return [];
-  const share = (value: number) => (ranked.at(-1)!.value >= 0 && whole > 0 ? ` (${percent(value, whole)})` : '');
-  const each = ranked.slice(0, partsNamed).map(({ label, value }) => `"${label}" ${exact(value)}${share(value)}`);
+  if (Number.isNaN(whole) || ranked.length < 2 || ranked[0]!.value === ranked.at(-1)!.value) return [];
+  const hasShares = ranked.at(-1)!.value >= 0 && whole > 0;
+  const each = ranked.slice(0, partsNamed).map(({ label, rows: count, value }) => {
+    const details = [...(hasShares ? [percent(value, whole)] : []), ...(count > 1 ? [countOf(count, 'row')] : [])];
+    return `"${label}" ${exact(value)}${details.length === 0 ? '' : ` (${details.join(', ')})`}`;
+  });
   return [
     {
       kind: 'subtotal_rank',
-      text: `Of the ${subtotals.length} subtotals, "${ranked[0]!.label}" has the largest ${plan.name} and "${ranked.at(-1)!.label}" the smallest, as written: ${each.join(', ')}${ranked.length > partsNamed ? ' and more' : ''}.`,
+      text: `Of the ${subtotals.length} subtotals, "${ranked[0]!.label}" has the largest ${plan.name} and "${ranked.at(-1)!.label}" the smallest, as written: ${each.join(', ')}${ranked.length > partsNamed ? ' and more' : ''}.${besideWhole(table, plan, subtotals, rows, whole)}`,
     },
   ];
+}
+
+/** What the subtotals add up to beside the last total row and the records, if these differ and every record is in one subtotal. */
+function besideWhole(
+  table: ColumnsInMemory,
+  plan: ColumnPlan,
+  subtotals: readonly TotalRow[],
+  rows: readonly TotalRow[],
+  together: number,
+): string {
+  const last = rows.at(-1);
+  const written = last === undefined || last.rows > 0 ? undefined : readNumber(plan, last.cells[plan.index] ?? null)?.value;
+  if (written === undefined || subtotals.reduce((count, row) => count + row.rows, 0) !== table.count || near(written, together)) return '';
+  const records = sumOf(table.numbers(plan));
+  return ` Together they are ${exact(together)}, ${exact(clean(Math.abs(written - together)))} ${together < written ? 'less' : 'more'} than row ${last!.number} ("${last!.label}") with ${exact(written)}; the records add up to ${exact(records)}.`;
 }
 
 /** The name of the group that the row adds up, or else its own. */

@@ -106,3 +106,51 @@ test('what does not match between a plan and the bookings is the keys of one sid
     /does not match\?\*\*\n\n- Only in plan\.csv, not in spent\.csv: 1 key .*\n- Only in spent\.csv, not in plan\.csv: 1 key .*\n\n/,
   );
 });
+
+const dues = `member_no,name,fee_due\n${Array.from({ length: 16 }, (_, i) => `1${i + 10},Name ${i},${i < 12 ? 40 : 20}`).join('\n')}\n`;
+const payments = `member_no,paid_on,amount\n${[
+  ...Array.from({ length: 12 }, (_, i) => `1${i + 10},2025-03-0${(i % 9) + 1},40`),
+  '122,2025-03-11,20',
+  '123,2025-03-12,15',
+  '124,2025-03-13,30',
+  '199,2025-03-14,20',
+].join('\n')}\n`;
+
+test('too little and too much are told with the keys of both, and how many keys agree', async () => {
+  const report = await asked('Who in members.csv paid too little or too much according to fees.csv? Who overpaid?', {
+    'members.csv': dues,
+    'fees.csv': payments,
+  });
+  const [, first = '', second = ''] = report.split('\n\n**');
+  assert.match(first, /amount is below fee_due for 2 keys, together 25: 125 \(Name 15\) by 20 \(nothing at all\) and 123 \(Name 13\) by 5/);
+  assert.match(first, /amount is above fee_due for 1 key: 124 \(Name 14\) by 10 \(50 %\)/);
+  assert.match(second, /Answered above, under "Who in members\.csv paid too little or too much[^"]*": amount is above fee_due for 1 key/);
+  assert.match(report, /- By key: amount equals fee_due for 13 of 16 keys\./);
+});
+
+test('where more was spent than planned is answered by the keys over the plan', async () => {
+  const report = await asked('Where did we overspend?', {
+    'plan.csv': 'code,title,budget\n01,Hall,900\n02,Music,400\n03,Print,250\n04,Food,600\n',
+    'spent.csv': 'no,code,amount\n1,01,950\n2,02,100\n3,03,50\n4,04,10\n5,02,20\n',
+  });
+  assert.match(report, /overspend\?\*\*\n\n- amount is above budget for 1 key: 01 \(Hall\) by 50/);
+});
+
+const shifts = `shift,guide,tour,fee\n${Array.from({ length: 24 }, (_, i) => `S${i},${'Ann Bo Cy'.split(' ')[i % 3]},${'Cave Lake'.split(' ')[i % 2]},${20 + (i % 5)}`).join('\n')}\n`;
+
+test('a figure for each group is answered by that group, not by the whole', async () => {
+  for (const prompt of [
+    'How much did each guide bring in?',
+    'Tell me what stands out: fees by tour and guide.',
+    'Wie viel hat jeder Guide eingebracht?',
+  ]) {
+    const report = await asked(prompt, { 'shifts.csv': shifts });
+    assert.match(report, /\*\*\n\n- By (?:guide|tour), /, prompt);
+    assert.doesNotMatch(report, /fee adds up to/, prompt);
+  }
+});
+
+test('whether data is clean is a question on its quality', async () => {
+  const report = await asked('Is the data clean?', { 'shifts.csv': `${shifts}S23,Cy,Lake,23\n` });
+  assert.match(report, /clean\?\*\*\n\n- Only with care/);
+});

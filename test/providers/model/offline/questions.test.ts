@@ -19,6 +19,10 @@ test('a task is divided into its questions and orders, without its statements', 
     ],
   );
   assert.deepEqual(questionsIn('Which host fails, how often, and why?'), ['Which host fails, how often, why?']);
+  assert.deepEqual(questionsIn('Which site collects the most and which the least, and how many are there?'), [
+    'Which site collects the most, which the least',
+    'How many are there?',
+  ]);
   assert.deepEqual(questionsIn('bills.csv holds our bills.'), []);
 });
 
