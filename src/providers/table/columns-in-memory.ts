@@ -7,6 +7,7 @@ import { spellingsOf } from './spellings.ts';
 
 const maxTextChars = 2000;
 const shownChars = 40;
+const maxContextColumns = 6;
 
 export class ColumnsInMemory {
   readonly plans: readonly ColumnPlan[];
@@ -16,6 +17,7 @@ export class ColumnsInMemory {
   private readonly numbersByColumn = new Map<number, Float64Array>();
   private readonly datesByColumn = new Map<number, Float64Array>();
   private readonly labelColumn: ColumnPlan | undefined;
+  private context: readonly ColumnPlan[] | undefined;
   /** Columns of the record that each entry of a list belongs to. */
   private readonly inherited: readonly string[];
 
@@ -75,16 +77,37 @@ export class ColumnsInMemory {
     return label === '' ? `row ${this.row(at)}` : `row ${this.row(at)} (${label})`;
   }
 
-  /** "row 5 (INV-17)", or, without names, with date and group: "row 5 (2024-03-01, Berg)". */
+  /** "row 5 (INV-17)", or, without names, with what tells the rows apart best: "row 5 (2024-03-01, Berg)". */
   rowInWords(at: number): string {
     if (this.labelColumn !== undefined) return this.rowName(at);
     const entry = this.entryInWords(at);
     if (entry !== '') return `row ${this.row(at)} (${entry})`;
-    const date = this.plans.find(({ reads }) => reads === 'date');
-    const group = this.plans.find(({ reads, type, values }) => reads === 'text' && type === 'text' && values.distinct > 1);
-    const parts = [date, group].flatMap((plan) => (plan === undefined ? [] : [cellText(this.texts(plan)[at]!, shownChars)]));
+    this.context ??= this.chooseContext();
+    const parts = this.context.map((plan) => cellText(this.texts(plan)[at]!, shownChars));
     const nonEmpty = parts.filter((text) => text !== '');
     return nonEmpty.length === 0 ? `row ${this.row(at)}` : `row ${this.row(at)} (${nonEmpty.join(', ')})`;
+  }
+
+  /** The first date and the text column that tells most rows of it apart; without a date two text columns. */
+  private chooseContext(): ColumnPlan[] {
+    const date = this.plans.find(({ reads }) => reads === 'date');
+    const texts = this.plans
+      .filter(({ reads, type, values, meanChars }) => reads === 'text' && type === 'text' && values.distinct > 1 && meanChars <= shownChars)
+      .slice(0, maxContextColumns);
+    const chosen = date === undefined ? [] : [date];
+    const kinds = (plans: readonly ColumnPlan[]) => {
+      const columns = plans.map((plan) => this.texts(plan));
+      return new Set(this.rows.cells.map((_, at) => columns.map((own) => own[at]).join('\u0000'))).size;
+    };
+    let apart = chosen.length === 0 ? 1 : kinds(chosen);
+    while (chosen.length < 2) {
+      const counts = texts.map((plan) => (chosen.includes(plan) ? 0 : kinds([...chosen, plan])));
+      const most = Math.max(0, ...counts);
+      if (most === 0 || (most <= apart && chosen.length > (date === undefined ? 0 : 1))) break;
+      chosen.push(texts[counts.indexOf(most)]!);
+      apart = most;
+    }
+    return chosen;
   }
 
   /** The record of an entry and what it is of: "00101, Business card, qty 200"; empty in a table that is no list of records. */

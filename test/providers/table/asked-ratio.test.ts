@@ -28,7 +28,7 @@ test('a value that is probably wrong is left out of the ratio and named, with th
   const [whole] = await asked(lots(2000), { of: 'defectos', per: 'piezas' });
   assert.match(
     whole!,
-    /over 23 rows .*Left out because probably wrong: row 10 \(A\) with defectos 2,000 and piezas 273; with it 25\.16 % in all, A 43\.55 %/,
+    /over 23 rows .*Left out because probably wrong: row 10 \(día, A\) with defectos 2,000 and piezas 273; with it 25\.16 % in all, A 43\.55 %/,
   );
 });
 

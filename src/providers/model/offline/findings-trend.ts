@@ -37,7 +37,7 @@ export function trend(profile: TableProfile): string[] {
     return tied.length > 3 ? `${tied.slice(0, 3).join(', ')} and ${tied.length - 3} more` : tied.toSorted().join(' and ');
   };
   const sentences = [
-    `By ${period}, ${what} was highest in ${tiedWith(figureOf(top))} (${written(figureOf(top))}) and lowest in ${tiedWith(figureOf(low))} (${written(figureOf(low))}).`,
+    `By ${period}, ${what} was highest in ${tiedWith(figureOf(top))} (${written(figureOf(top))}) and lowest in ${tiedWith(figureOf(low))} (${written(figureOf(low))}).${withoutLargest(profile, measure, ranked)}`,
   ];
   sentences.push(...eachPeriod(profile, measure, points));
   if (isSparse(profile, points.length)) return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure)];
@@ -76,6 +76,21 @@ export function trend(profile: TableProfile): string[] {
     );
   }
   return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure), ...partialPeriods(profile)];
+}
+
+/** What the highest period has without the largest single value, where that value makes a good part of its lead. */
+function withoutLargest(profile: TableProfile, measure: ColumnProfile | undefined, ranked: TrendProfile['points']): string {
+  const value = measure?.numbers?.outliers.most_extreme.find((extreme) => extreme.value === measure.numbers!.max);
+  const [top, second, low] = [ranked[0]!, ranked[1]!, ranked.at(-1)!];
+  const own = measure === undefined ? undefined : top.figures[measure.name];
+  const date = value?.cells[profile.trend!.date_column] ?? '';
+  if (value === undefined || own === undefined || own.count < 2 || !date.startsWith(top.period)) return '';
+  const figureOf = (point: TrendProfile['points'][number]) => keyFigure(point, measure);
+  const rest = Number((addsUp(measure!) ? own.sum - value.value : (own.sum - value.value) / (own.count - 1)).toPrecision(12));
+  if (figureOf(top) - rest < (figureOf(top) - figureOf(low)) * minWeight) return '';
+  const written = addsUp(measure!) ? exact : round;
+  const next = figureOf(second) > rest ? `, and ${second.period} (${written(figureOf(second))}) would be highest` : '';
+  return ` Without row ${value.row} (${exact(value.value)}), ${top.period} would have ${written(rest)}${next}.`;
 }
 
 function skipsDays(period: TrendProfile['period'], points: TrendProfile['points']): boolean {

@@ -1,5 +1,5 @@
 /** Findings on single columns: constant, empty, mixed, misspelt, left out, out of range. */
-import { isFormula } from '../cell.ts';
+import { cellText, isFormula } from '../cell.ts';
 import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
@@ -13,6 +13,7 @@ import { isGroup } from './crossed-groups.ts';
 
 const shown = 6;
 const minOfForm = 3;
+const maxCodesCounted = 12;
 /** Values of programs for an unknown date. */
 const placeholders = /^(?:1970-01-01|1900-01-0[01]|9999-12-31|2099-12-31|01\.01\.1970|01\.01\.1900|31\.12\.9999)/;
 const neverNegative = new Set(
@@ -279,12 +280,18 @@ function fold(text: string): string {
 
 function codesKept({ name, codes, type, filled }: ColumnPlan, table: ColumnsInMemory): Finding[] {
   if (!codes || type !== 'text') return [];
-  const zeros = table.texts(table.plans.find((plan) => plan.name === name)!).filter((text) => text[0] === '0' && text.length > 1).length;
+  const texts = table.texts(table.plans.find((plan) => plan.name === name)!);
+  const zeros = texts.filter((text) => text[0] === '0' && text.length > 1).length;
+  const counts = [...Map.groupBy(texts, (text) => text)].filter(([text]) => text !== '').toSorted((a, b) => b[1].length - a[1].length);
+  const each =
+    counts.length > 1 && counts.length <= maxCodesCounted && counts.length * 2 <= filled
+      ? ` All rows by ${name}: ${counts.map(([text, rows]) => `${cellText(text, 40)} ${exact(rows.length)}`).join(', ')}.`
+      : '';
   if (zeros === 0 || zeros < filled * 0.02) return [];
   return [
     {
       kind: 'codes',
-      text: `${name} holds codes, not quantities (${countOf(zeros, 'value')} with a leading zero); they are kept as text and never added up.`,
+      text: `${name} holds codes, not quantities (${countOf(zeros, 'value')} with a leading zero); they are kept as text and never added up.${each}`,
     },
   ];
 }

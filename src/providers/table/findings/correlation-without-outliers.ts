@@ -1,4 +1,5 @@
-/** Two columns that correlate when one or two extreme rows are left out. */
+/** Columns that correlate when extreme rows are left out. */
+import type { ColumnPlan } from '../column-evidence.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { exact, rowList } from '../figure-text.ts';
 import { quantile } from '../number-column.ts';
@@ -9,11 +10,33 @@ const minRows = 12;
 const maxColumns = 8;
 const fenceRanges = 3;
 
-export function withoutFindings(table: ColumnsInMemory): Finding[] {
-  const plans = table
+/** The column that a column correlates with most, both without their extreme rows. */
+export function closestTo(table: ColumnsInMemory, name: string): ColumnPlan | null {
+  const plans = varying(table);
+  const own = plans.find((plan) => plan.name === name);
+  if (own === undefined) return null;
+  const [x, far] = [table.numbers(own), farRows(table.numbers(own))];
+  let closest: { plan: ColumnPlan; r: number } | null = null;
+  for (const plan of plans) {
+    if (plan === own) continue;
+    const y = table.numbers(plan);
+    const out = new Set([...far, ...farRows(y)]);
+    const kept = [...x.keys()].filter((at) => !Number.isNaN(x[at]!) && !Number.isNaN(y[at]!) && !out.has(at));
+    const r = kept.length < minRows ? 0 : Math.abs(correlation(x, y, kept));
+    if (r >= minCorrelation && r > (closest?.r ?? 0)) closest = { plan, r };
+  }
+  return closest?.plan ?? null;
+}
+
+function varying(table: ColumnsInMemory): ColumnPlan[] {
+  return table
     .quantities()
     .filter(({ units, values, role }) => units.size < 2 && values.distinct > 4 && role !== 'code')
     .slice(0, maxColumns);
+}
+
+export function withoutFindings(table: ColumnsInMemory): Finding[] {
+  const plans = varying(table);
   const far = plans.map((plan) => farRows(table.numbers(plan)));
   const findings: Finding[] = [];
   for (const [i, a] of plans.entries()) {
@@ -36,7 +59,8 @@ export function withoutFindings(table: ColumnsInMemory): Finding[] {
   return findings.slice(0, 3);
 }
 
-function farRows(numbers: Float64Array): number[] {
+/** Rows with values more than three times the interquartile range beyond the quartiles. */
+export function farRows(numbers: Float64Array): number[] {
   const sorted = numbers.filter((value) => !Number.isNaN(value)).sort();
   if (sorted.length < minRows) return [];
   const [q1, q3] = [quantile(sorted, 0.25), quantile(sorted, 0.75)];

@@ -2,14 +2,16 @@
 import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
-import { countOf, exact, percent, round } from '../figure-text.ts';
+import { countOf, exact, listed, percent, round, rowList } from '../figure-text.ts';
 import { leadingMeasure, unitColumns } from '../plan-figures.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
+import { outlierRows } from './outliers.ts';
 import { weekdays } from './weekday.ts';
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 const minRows = 8;
+const farNamed = 3;
 const maxDays = 14;
 const minWeekdays = 14;
 const minWeekdayRows = 20;
@@ -26,7 +28,7 @@ export function timeFindings(table: ColumnsInMemory, profile: TableProfile): Fin
   const clock = table.plans.find((plan) => plan.reads === 'text' && !has(nameTokens(plan.name), lengths) && isClock(table.texts(plan)));
   const hours = trend?.timed === true ? hoursOf(table.dates(trend)) : clock === undefined ? null : clockHours(table.texts(clock));
   return [
-    ...(hours === null ? [] : byHour(table, trend?.timed === true ? trend.name : clock!.name, hours, measure ?? levelled(table))),
+    ...(hours === null ? [] : byHour(table, profile, trend?.timed === true ? trend.name : clock!.name, hours, measure ?? levelled(table))),
     ...(trend === undefined ? [] : [...byDay(table, trend, measure), ...byWeekday(table, trend, measure)]),
   ];
 }
@@ -41,7 +43,13 @@ function clockHours(texts: readonly string[]): (number | null)[] {
   return texts.map((text) => (clockText(text) ? Number(text.slice(0, text.indexOf(':'))) : null));
 }
 
-function byHour(table: ColumnsInMemory, name: string, hours: readonly (number | null)[], measure: ColumnPlan | undefined): Finding[] {
+function byHour(
+  table: ColumnsInMemory,
+  profile: TableProfile,
+  name: string,
+  hours: readonly (number | null)[],
+  measure: ColumnPlan | undefined,
+): Finding[] {
   const counts = new Map<number, { rows: number; known: number; sum: number }>();
   const numbers = measure === undefined ? null : table.numbers(measure);
   for (const [at, hour] of hours.entries()) {
@@ -81,17 +89,34 @@ function byHour(table: ColumnsInMemory, name: string, hours: readonly (number | 
     if (top[1] > low[1])
       findings.push({
         kind: 'hours_of_day',
-        text: `By hour of the day, mean ${measure.name} is highest from ${label(top[0])} (${round(top[1])}) and lowest from ${label(low[0])} (${round(low[1])}): ${means.map(([hour, mean]) => `${label(hour)} ${round(mean)}`).join(', ')}.`,
+        text: `By hour of the day, mean ${measure.name} is highest from ${label(top[0])} (${round(top[1])}) and lowest from ${label(low[0])} (${round(low[1])}): ${means.map(([hour, mean]) => `${label(hour)} ${round(mean)}`).join(', ')}.${withoutFar(table, profile, measure, hours, top[0], counts.get(top[0])!)}`,
       });
   } else if (measure !== undefined && measure.values.distinct > 1) {
     const sums = valued.toSorted((a, b) => b[1].sum - a[1].sum);
     if (sums[0]![1].sum > sums.at(-1)![1].sum)
       findings.push({
         kind: 'hours_of_day',
-        text: `By hour of the day, ${measure.name} is highest from ${label(sums[0]![0])} (${exact(clean(sums[0]![1].sum))}) and lowest from ${label(sums.at(-1)![0])} (${exact(clean(sums.at(-1)![1].sum))}): ${valued.map(([hour, { sum, known }]) => `${label(hour)} ${exact(clean(sum))} (mean ${round(sum / known)})`).join(', ')}.`,
+        text: `By hour of the day, ${measure.name} is highest from ${label(sums[0]![0])} (${exact(clean(sums[0]![1].sum))}) and lowest from ${label(sums.at(-1)![0])} (${exact(clean(sums.at(-1)![1].sum))}): ${valued.map(([hour, { sum, known }]) => `${label(hour)} ${exact(clean(sum))} (mean ${round(sum / known)})`).join(', ')}.${withoutFar(table, profile, measure, hours, sums[0]![0], sums[0]![1])}`,
       });
   }
   return findings;
+}
+
+/** What the highest hour has without the values that are far from all others. */
+function withoutFar(
+  table: ColumnsInMemory,
+  profile: TableProfile,
+  measure: ColumnPlan,
+  hours: readonly (number | null)[],
+  hour: number,
+  { sum, known }: { sum: number; known: number },
+): string {
+  const far = outlierRows(profile, table, measure).filter((at) => hours[at] === hour);
+  if (far.length === 0 || far.length === known) return '';
+  const numbers = table.numbers(measure);
+  const rest = sum - far.reduce((total, at) => total + numbers[at]!, 0);
+  const figure = measure.role === 'measure' ? exact(clean(rest)) : round(rest / (known - far.length));
+  return ` Without ${rowList(far.map((at) => table.row(at)))} (${listed(far.slice(0, farNamed).map((at) => exact(numbers[at]!)))}), ${String(hour).padStart(2, '0')}:00 has ${figure}.`;
 }
 
 /** Rows of each day if the trend is hourly, and if few days have times. */

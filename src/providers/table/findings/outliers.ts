@@ -9,6 +9,7 @@ import { exact, round } from '../figure-text.ts';
 import { quantile } from '../number-column.ts';
 import { unitColumns } from '../plan-figures.ts';
 import type { ColumnProfile, Finding, NumberProfile, OutlierProfile, TableProfile } from '../table-profile.ts';
+import { closestTo, farRows } from './correlation-without-outliers.ts';
 import { isGroup } from './crossed-groups.ts';
 
 /** Multiples of the interquartile range beyond the quartiles. */
@@ -39,9 +40,9 @@ export function outlierFindings(profile: TableProfile, table: ColumnsInMemory | 
   const short = table === null || table.count > maxRows ? null : table;
   const whole = profile.columns.flatMap((column) => {
     const plan = short?.plans.find(({ name, reads }) => name === column.name && reads === 'number');
-    return farValues(column, short, plan)
-      .slice(0, perColumn)
-      .map((extreme) => ({ kind: 'outlier', text: describe(column, extreme, inherited) }));
+    const far = farValues(column, short, plan).slice(0, perColumn);
+    const beside = short === null || far.length === 0 ? null : closestTo(short, column.name);
+    return far.map((extreme) => ({ kind: 'outlier', text: describe(column, extreme, inherited, besideText(short, beside, extreme)) }));
   });
   return short === null ? whole : [...whole, ...unusualInGroup(short, profile)];
 }
@@ -71,13 +72,28 @@ function isFar({ q1, q3 }: NumberProfile, value: number): boolean {
 }
 
 /** An entry of a list is told by its record and its own cells. */
-function describe({ name, numbers }: ColumnProfile, { row, value, cells }: Extreme, inherited: readonly string[]): string {
+function describe(
+  { name, numbers }: ColumnProfile,
+  { row, value, cells }: Extreme,
+  inherited: readonly string[],
+  beside: { name: string; text: string } | null,
+): string {
   const rest = Object.entries(cells)
-    .filter(([column, cell]) => column !== name && cell !== '')
+    .filter(([column, cell]) => column !== name && column !== beside?.name && cell !== '')
     .toSorted(([a], [b]) => rankOf(a, inherited) - rankOf(b, inherited))
     .slice(0, contextCells)
-    .map(([column, cell]) => `${column} ${cell}`);
+    .map(([column, cell]) => `${column} ${cell}`)
+    .concat(beside === null ? [] : [beside.text]);
   return `Outlier: row ${row} has ${name} ${exact(value)}, far from the usual ${round(numbers!.q1)} to ${round(numbers!.q3)}${rest.length > 0 ? ` (${rest.join(', ')})` : ''}.`;
+}
+
+/** What the column that it otherwise correlates with has in that row, unless that is unusual too. */
+function besideText(table: ColumnsInMemory | null, plan: ColumnPlan | null, { row }: Extreme): { name: string; text: string } | null {
+  if (table === null || plan === null) return null;
+  const at = table.rows.numbers.indexOf(row);
+  const value = table.numbers(plan)[at] ?? Number.NaN;
+  if (Number.isNaN(value) || farRows(table.numbers(plan)).includes(at)) return null;
+  return { name: plan.name, text: `${plan.name} ${exact(value)}, with which it otherwise correlates` };
 }
 
 function rankOf(column: string, inherited: readonly string[]): number {
