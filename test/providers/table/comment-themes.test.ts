@@ -65,7 +65,7 @@ test('the theme is that of the noun of the clause, not of a word that occurs by 
     [5, 'Bread and coffee at nine.'],
   ]);
   const [complaints] = await findings('complaints', rows);
-  assert.match(complaints!, /: noise 3, prices 1, staff and service 1, wifi and internet 1, bathroom and shower 1\. By site/);
+  assert.match(complaints!, /: noise 3, prices 1, staff and service 1, wifi and internet 1, toilets and showers 1\. By site/);
   const [praise] = await findings('praise', rows);
   assert.match(praise!, /: breakfast 3, staff and service 1\. By site/);
 });
@@ -135,7 +135,7 @@ test('words of one meaning in several languages are one topic', async () => {
   assert.match(topics[1]!, /^Topic bruit \/ lärm in comment: 2 answers, mean score 2\.50;/);
 });
 
-test('a rare comment on harm or a claim is quoted alone, a denied or well rated one is not', async () => {
+test('a comment on harm is quoted with what identifies it, a denied or well rated one is not', async () => {
   const rows = stays([
     [1, 'My son was injured by a loose step and had to see a nurse.'],
     [2, 'There were no insects, but it was dull.'],
@@ -143,7 +143,7 @@ test('a rare comment on harm or a claim is quoted alone, a denied or well rated 
     ...Array.from({ length: 9 }, (_, i) => [5 + (i % 4), `The guide of group ${i} told us a lot.`] as const),
   ]);
   assert.deepEqual(await findings('serious', rows), [
-    'Serious, by its words (harm, danger, crime or a claim), though rare: “My son was injured by a loose step and had to see a nurse.” (row 1, score 1).',
+    'Serious, by its words (harm, danger or crime): “My son was injured by a loose step and had to see a nurse.” (row 1, site North, score 1).',
   ]);
 });
 
@@ -160,4 +160,47 @@ test('two words that always stand together are one topic, which answers what is 
   assert.match(low!, /^Topic audio guide in comment: 3 answers, mean score 1\.67;/);
   const [high] = await findings('topic_high', rows);
   assert.match(high!, /^Topic workshop in comment: 2 answers, mean score 9\.50;/);
+});
+
+const rides: typeof comments = [
+  ...Array.from({ length: 4 }, (_, i): [string, number, string] => ['L1', 1, `Arrived ${12 + i} minutes late at Milltown, no apology.`]),
+  ...Array.from({ length: 3 }, (_, i): [string, number, string] => [
+    'L2',
+    2,
+    `Delay of ${20 + i} minutes in coach ${i}, we missed our connection.`,
+  ]),
+  ['L2', 2, 'No heating in coach 4 for two hours.'],
+  ['L1', 2, 'We sat in our coats in coach 6.'],
+  ['L1', 1, 'The toilet in coach 2 was locked.'],
+  ['L2', 2, 'No seat in coach 3.'],
+  ['L2', 5, 'Clean coach and a friendly conductor.'],
+  ['L1', 1, 'Refund my ticket NOW!'],
+  ['L2', 1, 'Refund my ticket NOW!'],
+  ['L1', 1, 'A door opened while the train was moving near Milltown. Somebody could have been killed.'],
+];
+
+test('delays are one theme, told first with its count and a quote; a heating that does not work is cold', async () => {
+  const told = (await profileText(table(rides))).remarks.filter(({ kind }) => kind.startsWith('topic_')).map(({ text }) => text);
+  assert.match(
+    told[0]!,
+    /^Complaint: delays in comment: 7 answers, mean score 1\.43; “Arrived 12 minutes late at Milltown, no apology\.” \(row 1, score 1\)\.$/,
+  );
+  assert.match(told[1]!, /^Complaint: cold or heating in comment: 2 answers/);
+  const [complaints] = await findings('complaints', rides);
+  assert.match(complaints!, /: delays 7, cold or heating 2, toilets and showers 1, seats and space 1; /);
+});
+
+test('names of places and words in answers of several themes are no topics', async () => {
+  const topics = await topicsOf(rides);
+  assert.deepEqual(
+    topics.filter((text) => /^Topic (?:milltown|coach|apology)/.test(text)),
+    [],
+  );
+});
+
+test('danger is told before claims, and a comment that is repeated is one entry', async () => {
+  assert.deepEqual(await findings('serious', rides), [
+    'Serious, by its words (harm, danger or crime): “A door opened while the train was moving near Milltown. Somebody could have been killed.” (row 15, site L1, score 1).',
+    'Claims (money back, compensation, a lawyer): “Refund my ticket NOW!” (2 times: rows 13, 14).',
+  ]);
 });

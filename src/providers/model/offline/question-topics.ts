@@ -152,7 +152,7 @@ const topics: readonly Topic[] = [
   },
   {
     words:
-      /^(?:complain\p{L}{0,4}|prais\p{L}{1,3}|comments?|says?|said|sagen|disent|dicen|dicono|mention\p{L}{0,3}|topics?|themes?|feedback|reviews?|kommentar\p{L}{0,2}|beschwer\p{L}{0,5}|lob\p{L}{0,2}|themen?|rückmeldung\p{L}{0,2}|commentaires?|sujets?|avis|comentarios?|temas?|opin\p{L}{1,4}|commenti|argomenti)$/u,
+      /^(?:complain\p{L}{0,4}|prais\p{L}{1,3}|comments?|says?|said|writes?|wrote|unhappy|sagen|schreiben|écrivent|escriben|scrivono|disent|dicen|dicono|mention\p{L}{0,3}|topics?|themes?|feedback|reviews?|kommentar\p{L}{0,2}|beschwer\p{L}{0,5}|lob\p{L}{0,2}|themen?|rückmeldung\p{L}{0,2}|commentaires?|sujets?|avis|comentarios?|temas?|opin\p{L}{1,4}|commenti|argomenti)$/u,
     kinds: commentKinds,
   },
   // Of the findings on comments, those that are asked for.
@@ -160,6 +160,11 @@ const topics: readonly Topic[] = [
     words:
       /^(?:complain\p{L}{0,4}|critici\p{L}{1,4}|dislike|beschwer\p{L}{0,5}|kritisier\p{L}{0,3}|bemängel\p{L}{0,3}|plaint\p{L}{1,3}|plaignent|quej\p{L}{1,3})$/u,
     kinds: wordSet('complaints serious topic_low low_rated'),
+  },
+  {
+    words:
+      /^(?:serious|danger\p{L}{0,4}|unsafe|safety|harm\p{L}{0,3}|injur\p{L}{1,4}|gefährlich\p{L}{0,2}|gefahr\p{L}{0,2}|schlimm\p{L}{0,2}|dangere\p{L}{1,3}|graves?|peligr\p{L}{1,4}|pericol\p{L}{1,3})$/u,
+    kinds: wordSet('serious'),
   },
   { words: /^(?:prais\p{L}{1,3}|lob|loben|gelobt)$/u, kinds: wordSet('praise topic_high high_rated') },
   { words: /^(?:stuck|frozen|unchanged|constant|steht|konstant)$/, kinds: wordSet('stuck constant_column') },

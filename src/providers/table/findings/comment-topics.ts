@@ -3,6 +3,7 @@ import type { ColumnPlan } from '../column-evidence.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { countOf, exact, round } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
+import type { Themes } from './comment-themes.ts';
 import { type Bag, wordsOf } from './comment-words.ts';
 import { quote, sentenceWith } from './quotes.ts';
 import { ratingBounds, ratingOf } from './ratings.ts';
@@ -16,27 +17,56 @@ const partOf = 0.8;
 /** A topic of so many answers is the thing that all of them are about, and has no parts. */
 const mostOfAnswers = 0.6;
 
-type Topic = { name: string; rows: ReadonlySet<number> };
+/** A topic whose answers belong to several themes says nothing of its own: "coach" in complaints of heating, seats and toilets. */
+const spread = 0.6;
+
+/** `sentence`: the part of an answer that is on it. */
+type Topic = { name: string; rows: ReadonlySet<number>; sentence: (text: string) => string };
 type Rated = { plan: ColumnPlan; numbers: ArrayLike<number> };
 
 /**
+ * Themes first, the largest complaint at the head; then the topics that no theme tells.
+ *
  * @param rows answers with content
  * @param serious those that are quoted apart
  */
-export function topicFindings(table: ColumnsInMemory, plan: ColumnPlan, rows: readonly number[], serious: ReadonlySet<number>): Finding[] {
+export function topicFindings(
+  table: ColumnsInMemory,
+  plan: ColumnPlan,
+  rows: readonly number[],
+  serious: ReadonlySet<number>,
+  { told, named }: Themes,
+): Finding[] {
   const texts = table.texts(plan);
   const { bags, isNoun } = wordsOf(withoutStockSentences(rows.map((at) => texts[at]!)));
-  const topics = topicsOf(rows, bags, isNoun);
+  const topics = topicsOf(rows, bags, isNoun, [...named.values()]);
   const rating = ratingOf(table);
   const rated = rating === undefined ? null : { plan: rating, numbers: table.numbers(rating) };
-  const quoted = new Set<number>();
+  const quoted = new Set<number>(serious);
   return [
-    ...topics.map((topic) => ({ kind: kindOf(topic, rated), text: topicLine(table, plan, topic, rated, quoted) })),
-    ...extremeFindings(table, plan, rows, topics, rated, serious),
+    ...told.map((theme) => ({
+      kind: theme.tone === 'complaint' ? 'topic_low' : 'topic_high',
+      text: topicLine(table, plan, `${theme.tone === 'complaint' ? 'Complaint' : 'Praise'}: ${theme.name}`, theme, rated, quoted),
+    })),
+    ...topics.map((topic) => ({ kind: kindOf(topic, rated), text: topicLine(table, plan, `Topic ${topic.name}`, topic, rated, quoted) })),
+    ...extremeFindings(table, plan, rows, [...told, ...topics], rated, serious),
   ];
 }
 
-function topicsOf(rows: readonly number[], bags: readonly Bag[], isNoun: (term: string) => boolean): Topic[] {
+/** Whether themes tell what a topic's answers say: nearly all belong to one theme, or they are spread over several. */
+function isToldByThemes(own: ReadonlySet<number>, named: readonly ReadonlySet<number>[]): boolean {
+  const largest = Math.max(0, ...named.map((rows) => within(own, rows)));
+  if (largest >= own.size * partOf) return true;
+  const inAny = [...own].filter((at) => named.some((rows) => rows.has(at))).length;
+  return inAny >= own.size * spread && largest < own.size * spread;
+}
+
+function topicsOf(
+  rows: readonly number[],
+  bags: readonly Bag[],
+  isNoun: (term: string) => boolean,
+  named: readonly ReadonlySet<number>[],
+): Topic[] {
   const found = new Map<string, { rows: Set<number>; forms: Map<string, number> }>();
   for (const [i, { terms }] of bags.entries()) {
     for (const [term, form] of terms) {
@@ -62,15 +92,12 @@ function topicsOf(rows: readonly number[], bags: readonly Bag[], isNoun: (term: 
   for (const [, { rows: own, forms }] of ranked) {
     if (topics.length === topicsShown) break;
     const isPart = topics.some((larger) => larger.rows.size < rows.length * mostOfAnswers && within(own, larger.rows) >= own.size * partOf);
-    if (!isPart)
-      topics.push({
-        name: [...forms]
-          .toSorted((a, b) => b[1] - a[1])
-          .map(([form]) => form)
-          .slice(0, 3)
-          .join(' / '),
-        rows: own,
-      });
+    if (isPart || isToldByThemes(own, named)) continue;
+    const words = [...forms]
+      .toSorted((a, b) => b[1] - a[1])
+      .map(([form]) => form)
+      .slice(0, 3);
+    topics.push({ name: words.join(' / '), rows: own, sentence: (text) => sentenceWith(text, words) });
   }
   return topics;
 }
@@ -96,7 +123,14 @@ function within(part: ReadonlySet<number>, whole: ReadonlySet<number>): number {
   return count;
 }
 
-function topicLine(table: ColumnsInMemory, plan: ColumnPlan, { name, rows }: Topic, rated: Rated | null, quoted: Set<number>): string {
+function topicLine(
+  table: ColumnsInMemory,
+  plan: ColumnPlan,
+  lead: string,
+  { rows, sentence }: Topic,
+  rated: Rated | null,
+  quoted: Set<number>,
+): string {
   const given = rated === null ? 0 : [...rows].filter((at) => !Number.isNaN(rated.numbers[at]!)).length;
   const mean = rated === null ? null : meanOf(rows, rated);
   const distance = (at: number) => {
@@ -106,9 +140,8 @@ function topicLine(table: ColumnsInMemory, plan: ColumnPlan, { name, rows }: Top
   // The rating of the quoted answer is near the mean, so that the quote stands for the topic.
   const [at] = [...rows].toSorted((a, b) => Number(quoted.has(a)) - Number(quoted.has(b)) || distance(a) - distance(b) || a - b);
   quoted.add(at!);
-  const words = name.split(' / ');
   const means = mean === null ? '' : `, mean ${rated!.plan.name} ${round(mean)}${given < rows.size ? ` of ${exact(given)}` : ''}`;
-  return `Topic ${name} in ${plan.name}: ${countOf(rows.size, 'answer')}${means}; ${quote(table, plan, at!, rated?.plan, (text) => sentenceWith(text, words))}.`;
+  return `${lead} in ${plan.name}: ${countOf(rows.size, 'answer')}${means}; ${quote(table, plan, at!, rated?.plan, sentence)}.`;
 }
 
 /** What the answers with low and with high ratings mention; those without a topic are quoted. */

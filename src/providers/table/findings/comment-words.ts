@@ -1,6 +1,6 @@
 /** The content words of free-text answers that are nouns, by the words beside them. In English, German, French, Spanish and Italian. */
 import { wordSet } from '../word-set.ts';
-import { isOpinion } from './comment-themes.ts';
+import { isOpinion } from './comment-tones.ts';
 
 const maxTextChars = 500;
 const stopWords = wordSet(
@@ -35,6 +35,8 @@ const otherLeads = wordSet(
 const afterSubject = wordSet(
   'was is are were has had ended came ist war sind waren est était sont es era fue está fueron è sono erano kam',
 );
+/** Before the name of a place, without an article. */
+const placeLeads = wordSet('at to near until since from via towards à');
 const sentenceEnd = /[.!?;:]\s{1,4}/;
 /** Words of one meaning in several languages are one topic. */
 const meanings = new Map(
@@ -71,16 +73,17 @@ export type Words = { bags: Bag[]; isNoun: (term: string) => boolean };
 
 export function wordsOf(answers: readonly string[]): Words {
   const evidence = new Map<string, number>();
-  const bags = answers.map((answer) => readWords(answer, evidence));
+  const places = new Map<string, number>();
+  const bags = answers.map((answer) => readWords(answer, evidence, places));
   const isNoun = (term: string) => {
     const words = term.split(' ');
     // A pair such as "audio guide" has the evidence of its first word.
-    return words.some((word) => (evidence.get(word) ?? 0) > 0) && !words.some(isOpinion);
+    return words.some((word) => (evidence.get(word) ?? 0) > 0) && !words.some((word) => isOpinion(word) || (places.get(word) ?? 0) > 0);
   };
   return { bags, isNoun };
 }
 
-function readWords(text: string, evidence: Map<string, number>): Bag {
+function readWords(text: string, evidence: Map<string, number>, places: Map<string, number>): Bag {
   const terms = new Map<string, string>();
   for (const sentence of text.slice(0, maxTextChars).split(sentenceEnd)) {
     const written = sentence.split(/[^\p{L}\p{N}'’-]+/u).filter((word) => word !== '');
@@ -95,6 +98,7 @@ function readWords(text: string, evidence: Map<string, number>): Bag {
       }
       const stem = stemOf(word);
       evidence.set(stem, (evidence.get(stem) ?? 0) + nounEvidence(written, i));
+      places.set(stem, (places.get(stem) ?? 0) + placeEvidence(written, i));
       terms.set(stem, terms.get(stem) ?? raw);
       if (before !== '') terms.set(`${before} ${stem}`, `${beforeForm} ${raw}`);
       before = stem;
@@ -112,6 +116,13 @@ function nounEvidence(written: readonly string[], at: number): number {
   const before = written[at - 1]!.toLowerCase();
   if (nounLeads.has(before)) return 1;
   return otherLeads.has(before) ? -1 : isOpinion(before) ? 1 : 0;
+}
+
+/** 1 where a capital follows a word such as "near" without an article, as in the name of a place; −1 for a small letter, else 0. */
+function placeEvidence(written: readonly string[], at: number): number {
+  if (/^\p{Ll}/u.test(written[at]!)) return -1;
+  const [lead, before] = [written[at - 2] ?? '', written[at - 1] ?? ''];
+  return placeLeads.has(before.toLowerCase()) || (/^\p{Lu}/u.test(before) && placeLeads.has(lead.toLowerCase())) ? 1 : 0;
 }
 
 /** English plurals, and words of one meaning; a stronger rule would join different words. */

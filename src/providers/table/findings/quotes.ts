@@ -12,9 +12,13 @@ export function quote(
   rating?: ColumnPlan,
   part: (text: string) => string = (text) => text,
 ): string {
-  const text = part(table.texts(plan)[at]!.replace(/\s+/g, ' '));
   const rate = rating === undefined ? '' : `, ${rating.name} ${table.texts(rating)[at] || 'missing'}`;
-  return `“${text.length > quoteChars ? `${text.slice(0, quoteChars)}…` : text}” (row ${table.row(at)}${rate})`;
+  return `${quotedText(table, plan, at, part)} (row ${table.row(at)}${rate})`;
+}
+
+export function quotedText(table: ColumnsInMemory, plan: ColumnPlan, at: number, part: (text: string) => string = (text) => text): string {
+  const text = part(table.texts(plan)[at]!.replace(/\s+/g, ' '));
+  return `“${text.length > quoteChars ? `${text.slice(0, quoteChars)}…` : text}”`;
 }
 
 /** The first sentence with one of the words. */

@@ -1,5 +1,5 @@
 /** Sentences that many answers repeat although they tell nothing of the thing asked about: "We came for a wedding." */
-import { hasTheme } from './comment-themes.ts';
+import { hasTheme } from './comment-tones.ts';
 
 const personal =
   /(?<![\p{L}])(?:I|we|my|our|me|us|ich|wir|mein\p{L}{0,2}|unser\p{L}{0,2}|je|nous|mon|ma|mes|notre|nos|mi|mis|nuestr[oa]s?)(?![\p{L}])/iu;

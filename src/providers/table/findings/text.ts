@@ -4,9 +4,9 @@ import { has, nameTokens } from '../column-role.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { countOf, exact, round } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
-import { themeFindings } from './comment-themes.ts';
+import { readThemes } from './comment-themes.ts';
 import { topicFindings } from './comment-topics.ts';
-import { seriousComments, seriousFindings } from './serious-comments.ts';
+import { claimFindings, seriousComments, seriousFindings } from './serious-comments.ts';
 
 /** Answers that say nothing. */
 const noAnswer =
@@ -45,7 +45,8 @@ function answerFindings(table: ColumnsInMemory, plan: ColumnPlan): Finding[] {
   const meanWords = rows.reduce((sum, at) => sum + countWords(texts[at]!), 0) / Math.max(rows.length, 1);
   // Answers to a question may be two words long.
   if (meanWords < (isAnswer(plan.name) ? 1.5 : 3)) return [];
-  const serious = seriousComments(table, plan, rows);
+  const { serious, claims } = seriousComments(table, plan, rows);
+  const themed = readThemes(table, plan, rows);
   const empty = written.length - rows.length;
   const without =
     empty === 0
@@ -56,9 +57,10 @@ function answerFindings(table: ColumnsInMemory, plan: ColumnPlan): Finding[] {
       kind: 'free_text',
       text: `${plan.name} is free text (${countOf(rows.length, 'answer')}, ${round(meanWords)} words on average${without}).`,
     },
-    ...topicFindings(table, plan, rows, new Set(serious)),
     ...seriousFindings(table, plan, serious),
-    ...themeFindings(table, plan, rows),
+    ...claimFindings(table, plan, claims),
+    ...themed.findings,
+    ...topicFindings(table, plan, rows, new Set([...serious, ...claims]), themed),
   ];
 }
 
