@@ -7,11 +7,12 @@ import { sentencesOf } from '../sentences.ts';
 import { contradictionsIn } from './contradictions.ts';
 import { dated, dayOf, deadlines, ownDate, relativeTo } from './date-facts.ts';
 import { type FoundDate, findDates } from './dates.ts';
+import { type Difference, differencesIn } from './differences.ts';
 import { add, addOnce, maxEach } from './fact-list.ts';
 import { figuresIn } from './figures-in-text.ts';
 import { type LogFacts, readLog } from './log-facts.ts';
 import { announces, type Message, readMessages, senderName, writerOf } from './messages.ts';
-import { doesSomethingToIt, type Passage, passagesOf, withPerson, withSubject } from './passages.ts';
+import { type Passage, passagesOf, withContext, withPerson, withReasons, withSubject } from './passages.ts';
 import { namesAndQuotes, people, presentIn } from './people-facts.ts';
 import { Durations } from './questions/durations.ts';
 import {
@@ -67,6 +68,8 @@ export type TextFacts = {
   urls: Quote[];
   /** Statements that do not fit together, or not with the figures they rest on. */
   contradictions: Quote[];
+  /** What follows from two figures of one sentence: a change, or income less spending. */
+  differences: Difference[];
   log: LogFacts | null;
 };
 
@@ -104,6 +107,7 @@ export function readFacts(text: string): TextFacts {
     addresses: [],
     urls: [],
     contradictions: [],
+    differences: [],
     log,
   };
   if (kind !== 'log') collect(facts, units);
@@ -123,23 +127,31 @@ function fieldValue(key: string, text: string): string {
 /** What needs several sentences: contradictions, and statements whose subject stands in the sentence before. */
 function relate(facts: TextFacts, passages: readonly Passage[]): void {
   const placed = new Map(passages.map((passage) => [`${passage.line} ${passage.text}`, passage]));
-  const complete = (quote: Quote): Quote => {
-    const passage = placed.get(`${quote.line} ${quote.text}`);
-    return passage === undefined ? quote : withSubject(passage);
+  const complete = <Told extends Quote>(told: Told, context: (passage: Passage) => Quote): Told => {
+    const passage = placed.get(`${told.line} ${told.text}`);
+    return passage === undefined ? told : { ...told, ...context(passage) };
   };
-  facts.decisions = facts.decisions.map(complete);
-  facts.undecided = facts.undecided.map(complete);
-  facts.actions = facts.actions.map((action) =>
-    doesSomethingToIt(action.what) ? { ...action, what: complete({ text: action.what, line: action.line }).text } : action,
-  );
+  facts.decisions = facts.decisions.map((quote) => complete(quote, (passage) => withReasons(passage, passages)));
+  facts.undecided = facts.undecided.map((quote) => complete(quote, (passage) => withContext(passage)));
+  // The line of a task stays that of its own sentence.
+  facts.actions = facts.actions.map((action) => ({
+    ...action,
+    what: complete({ text: action.what, line: action.line }, (passage) =>
+      passage.kind === 'sentence' ? withContext(passage, true) : withSubject(passage),
+    ).text,
+  }));
   const names = facts.people.map(({ text }) => text);
   const named = (quote: Quote): Quote => {
     const passage = placed.get(`${quote.line} ${quote.text}`);
     return passage === undefined ? quote : { ...quote, text: withPerson(passage, names) };
   };
-  const questions = facts.questions.map((quote) => (/^No(?:body| one)? /.test(quote.text) ? complete(quote) : named(quote)));
+  const questions = facts.questions.map((quote) => {
+    const told = named(quote);
+    return told.text === quote.text ? complete(quote, (passage) => withContext(passage)) : told;
+  });
   facts.questions = questions.filter(({ text }) => !questions.some((other) => other.text !== text && other.text.startsWith(`${text} `)));
   const year = facts.date?.iso?.slice(0, 4) ?? null;
+  facts.differences = differencesIn(passages).slice(0, maxEach);
   facts.contradictions = [...contradictionsIn(facts, passages), ...new Durations(passages, year).contradiction(passages)].slice(0, maxEach);
 }
 

@@ -20,7 +20,10 @@ const inOffice = new RegExp(
   `(?<![\\p{L}])(?:\\p{L}{0,25}(?:minister|ministerin|meister|meisterin|präsident|präsidentin|sprecher|sprecherin|leiter|leiterin|vorsitzender|vorsitzende|direktor|direktorin|professor|professorin|trainer|trainerin|chef|chefin|führer|führerin|vorstand|rat|rätin|forscher|forscherin|anwalt|anwältin)|[Mm]ayor|[Pp]resident|[Mm]inister|[Ss]enator|[Dd]irector|[Ss]pokes(?:man|woman|person)|[Pp]rofessor|[Cc]hair(?:man|woman|person)?|[Ff]ounder|[Mm]anager|[Cc]oach|CEO|[Cc]ouncillor|[Ss]cientist|[Rr]esearcher|[Ee]ngineer|[Aa]nalyst|[Cc]hief executive|[Pp]rincipal) (${capital} ${particle}${capital})(?![\\p{L}])`,
   'gu',
 );
-const spoken = new RegExp(`(?<![\\p{L}])(?:said|says|sagte|sagt|erklärte|betonte|so) (${capital} ${particle}${capital})(?![\\p{L}])`, 'gu');
+const spoken = new RegExp(
+  `(?<![\\p{L}])(?:said|says|sagte|sagt|erklärte|betonte|so) (?:(?:the |der |die )?(?:\\p{Ll}[\\p{L}-]{2,20} ){1,2})?(${capital} ${particle}${capital})(?![\\p{L}])`,
+  'gu',
+);
 const notSurnames = new Set(
   'And Or The Will To Is Was Has From Of For In On At By January February March April May June July August September October November December Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(
     ' ',

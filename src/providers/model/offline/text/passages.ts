@@ -1,6 +1,7 @@
 /** The sentences of a text in their order, with line and heading; the reading unit of rules that relate sentences to each other. */
 import { sentencesOf } from '../sentences.ts';
 import { type Amount, amountsIn } from './amounts.ts';
+import { stemsInCommon, stemsOf } from './stem.ts';
 import type { Unit } from './units.ts';
 
 export type Passage = {
@@ -51,11 +52,6 @@ const doesToIt =
   /^\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})? (?:will |must |shall |has to |is to |wird )?\p{Ll}{2,20} (?:them|it|this|these|him|her|sie|ihn|ihnen|das)(?![\p{L}])/u;
 const movedIt = /(?<![\p{L}])(?:moved|changed|shifted|postponed) (?:it|them) /u;
 
-/** Whether a task is understood only with the sentence before. */
-export function doesSomethingToIt(sentence: string): boolean {
-  return doesToIt.test(sentence);
-}
-
 /**
  * The passage; with the one before it if it begins with a word that refers to that one, such as "It", or says that "it" was moved; with
  * two where no decision was taken, since what was discussed often stands before who was for and against it.
@@ -74,6 +70,65 @@ export function withSubject(passage: Passage): { text: string; line: number } {
     from = before;
   }
   return { text, line };
+}
+
+/** "Her motion was rejected": the motion stands in the sentence before. */
+const possessive =
+  /^(?:Her|His|Their|Its|Seine?|Seine[rsnm]|Ihre?|Ihre[rsnm]|Deren|Dessen|Sa|Son|Ses|Leurs?|Sus?|La sua|Il suo) \p{Ll}|^(?:Sein|Ihr|Seine|Ihre) \p{Lu}/u;
+/** "Who pays for the repair": of what, another sentence says. */
+const bareNoun =
+  /(?<![\p{L}])(?:the|this|that|der|die|das|den|dem|diese[rnms]?|la|le|cette|el|esta|questa) (?:repairs?|replacement|damage|motion|proposal|request|offer|purchase|matter|question|issue|problem|idea|suggestion|complaint|defect|leak|bill|invoice|Reparatur|Antrag|Vorschlag|Angebot|Schaden|Anschaffung|Sache|Problem|réparation|proposition|demande|dépense|reparación|propuesta|solicitud|compra|avería|riparazione|proposta|richiesta|spesa)(?! (?:of|for|from|to|that|which|who|whether|about|des|von|für|zum|zur|de|du|del|di|della)(?![\p{L}]))(?![\p{L}])/iu;
+/** What makes somebody do something: "The group needs a leader. Nobody volunteered." */
+const need =
+  /(?<![\p{L}])(?:needs?|needed|lacks?|missing|nobody|no one|not clear|unclear|fails?|failed|broken|broke|leaks?|leaking|leaked|damaged|complained|out of order|(?:does|do) not work|ran out|there (?:is|are) no|fehlt|fehlen|braucht|benötigt|niemand|kaputt|defekt|undicht|beschädigt|manque|personne|en panne|cassée?s?|falta|nadie|rot[oa]s?|averiad[oa]s?|manca|nessuno|rott[oai]|guast[oai])(?![\p{L}])/iu;
+const maxContext = 3;
+
+/**
+ * The passage with what it refers to: the sentences before it, as long as each begins with a pronoun or has a noun that only the one before
+ * explains; for a task also the need that it answers, where it has no word in common with it.
+ */
+export function withContext(passage: Passage, isTask = false): { text: string; line: number } {
+  const own = stemsOf(passage.text);
+  let { text, line } = withSubject(passage);
+  let from = passage;
+  for (let i = 0; i < maxContext; i++) {
+    const { before } = from;
+    if (before === null || before.section !== passage.section || before.kind !== 'sentence' || from.line - before.line > 1) break;
+    const refers = possessive.test(from.text) || bareNoun.test(from.text) || (i > 0 && pronoun.test(from.text));
+    const answers = isTask && need.test(before.text) && stemsInCommon(before.text, own) === 0;
+    if (!text.startsWith(before.text)) {
+      if (!refers && !answers) break;
+      text = `${before.text} ${text}`;
+      line = before.line;
+    }
+    from = before;
+  }
+  return { text, line };
+}
+
+const offering =
+  /(?<![\p{L}])(?:offers?|quotes?|quotations?|bids?|tenders?|estimates?|Angebote?|Kostenvoranschläge?|devis|offres|presupuestos|ofertas|preventivi|offerte)(?![\p{L}])/iu;
+const voting =
+  /^(?:Votes?|Result|Abstimmung|Abstimmungsergebnis|Vote|Votación|Voto|Votazione)(?: of the vote)?:|^(?:\d{1,3}|\p{L}{2,9}) (?:votes? )?(?:in favour|in favor|for|voted for)(?![\p{L}])/iu;
+const maxOffers = 5;
+const fewestOffers = 2;
+
+/** A decision with the offers that it chose from and what was said of them, and with its vote. */
+export function withReasons(passage: Passage, passages: readonly Passage[]): { text: string; line: number } {
+  const { at, section } = passage;
+  const before = passages.slice(Math.max(0, at - maxOffers), at);
+  const first = before.findIndex(
+    ({ text, section: other, amounts }) => other === section && offering.test(text) && amounts.length >= fewestOffers,
+  );
+  const next = passages[at + 1];
+  const vote =
+    next !== undefined && next.section === section && next.line - passage.line <= 1 && voting.test(next.text) ? ` ${next.text}` : '';
+  if (first === -1) {
+    const { text, line } = withContext(passage);
+    return { text: text + vote, line };
+  }
+  const told = before.slice(first);
+  return { text: `${told.map(({ text }) => text).join(' ')} ${passage.text}${vote}`, line: told[0]!.line };
 }
 
 /** "He has asked for a review": with the person whom the same paragraph names before, if it names exactly one of the known people. */

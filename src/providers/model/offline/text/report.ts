@@ -64,6 +64,11 @@ export function textParts(facts: TextFacts, shown: ReadonlySet<string>): string[
     ['Found', 'Line'],
     facts.contradictions.map(({ text, line }) => [safe(text), exact(line)]),
   );
+  table(
+    'Differences',
+    ['Computed', 'From', 'Line'],
+    facts.differences.map(({ computed, text, line }) => [safe(computed), quote(text), exact(line)]),
+  );
   quotes('Put off or not decided', facts.undecided);
   quotes('Objections and abstentions', facts.objections);
   quotes(facts.kind === 'transcript' || facts.kind === 'e-mail' ? 'Questions asked' : 'Open questions', facts.questions);

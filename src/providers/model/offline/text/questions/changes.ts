@@ -10,7 +10,7 @@ type Change = { from: Amount; to: Amount; passage: Passage };
 const year = /(?<!\d)(?:19|20)\d{2}(?!\d)/g;
 /** Between the later and the earlier figure. */
 const earlierFollows =
-  /(?:(?:up|down|increased|decreased|risen|fallen) from|against|compared (?:with|to)|instead of|gegenüber|statt) (?:only |just |about |rund |etwa )?$/iu;
+  /(?:(?:up|down|increased|decreased|risen|fallen) from|against|compared (?:with|to)|instead of|after|gegenüber|statt|nach|au lieu de|contre|en lugar de|frente a|invece di|contro) (?:only |just |about |rund |etwa )?$/iu;
 const fromLead = /(?<![\p{L}])(?:from|von) (?:about |rund |etwa )?$/iu;
 const toLead = / (?:to|auf) (?:about |rund |etwa )?$/iu;
 const maxBetween = 80;
@@ -40,9 +40,11 @@ export function changesIn(passage: Passage): Change[] {
     const second = amounts[i + 1]!;
     const end = first.index + first.written.length;
     const between = text.slice(end, second.index);
-    if (!isSameUnit(first, second) || between.length > maxBetween || first.value === second.value) return [];
-    if (fromLead.test(text.slice(Math.max(0, first.index - 12), first.index)) && toLead.test(between))
-      return [{ from: first, to: second, passage }];
+    if (between.length > maxBetween || first.value === second.value) return [];
+    // "From 58 million to 122 million pounds": the first figure leaves its unit to the second.
+    const isRange = fromLead.test(text.slice(Math.max(0, first.index - 12), first.index)) && toLead.test(between);
+    if (isRange && (isSameUnit(first, second) || isSameUnit(second, first))) return [{ from: first, to: second, passage }];
+    if (!isSameUnit(first, second)) return [];
     if (earlierFollows.test(between)) return [{ from: second, to: first, passage }];
     const [one, other] = [
       yearIn(between),
@@ -53,7 +55,7 @@ export function changesIn(passage: Passage): Change[] {
   });
 }
 
-/** "46 pairs, against 19": the second figure leaves its unit to the first. */
+/** Whether the units are one; "46 pairs, against 19": the second figure leaves its unit to the first. */
 function isSameUnit(first: Amount, second: Amount): boolean {
   return first.unit === second.unit || (second.unit === '' && first.unit !== '%');
 }
@@ -63,7 +65,7 @@ function yearIn(text: string): number | null {
   return found?.length === 1 ? Number(found[0]) : null;
 }
 
-function difference(from: Amount, to: Amount): string {
+export function difference(from: Amount, to: Amount): string {
   const change = exactly(to.value - from.value);
   const sign = change < 0 ? '−' : '+';
   const share = from.value === 0 || from.unit === '%' ? '' : `, ${sign}${percent(Math.abs(change), from.value)}`;
