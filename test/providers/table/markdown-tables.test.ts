@@ -36,7 +36,7 @@ test('the report has the figures of the table and the sentences around it, with 
   assert.match(report, /^# Report: stalls\.md\n/);
   assert.match(report, /stalls\.md: 4 rows and 1 total row, 5 columns \(table in Markdown, utf-8\)/);
   assert.match(report, /Before adds up to 355 over 4 rows/);
-  assert.match(report, /- Mean takings a day\./);
+  assert.match(report, /\| Mean takings a day\. \| stalls\.md \| 3 \|/);
   assert.match(report, /\| EUR 900 \| The roof cost EUR 900\. \| 13 \|/);
   assert.doesNotMatch(report, /\| 120 \| Plum/);
 });

@@ -12,7 +12,8 @@ const orders = wordSet('give show tell list name find report zeige nenne liste f
 const maxWishTokens = 4;
 const maxListTokens = 100;
 const interrogatives = wordSet(
-  'what which who whom whose where when why how was welche welcher welches welchen wer wem wo wann warum wie wieviel',
+  'what which who whom whose where when why how was welche welcher welches welchen wer wem wo wann warum wie wieviel ' +
+    'qui quand combien quel quelle quels quelles pourquoi comment qué quién quiénes cuándo cuánto cuánta cuántos cuántas cuál cuáles cómo dónde chi cosa quando quanto quanti quanta quali quale perché',
 );
 /** Begin a question or an order only at the start of a sentence or after a comma. */
 const openers = wordSet(
@@ -22,7 +23,7 @@ const openers = wordSet(
 const telling = wordSet('tell show give sag sage zeige nenne');
 /** "On which day", "in what month". */
 const skipped = wordSet(
-  'on in at for am im an en em à um für auf please and also then so but or could would you kindly just bitte und auch dann now finally me',
+  'on in at for am im an en em à um für auf please and also then so but or could would you kindly just bitte und auch dann now finally me et y e che ¿ ce que pour para per',
 );
 /** "Which region and which product": so few tokens are no question without what follows. */
 const fragmentTokens = 3;
@@ -140,11 +141,11 @@ function firstWord(tokens: readonly Token[], from: number, to: number): number {
 }
 
 export function isInterrogative(word: string): boolean {
-  return interrogatives.has(word);
+  return interrogatives.has(word) || word.startsWith("qu'") || word.startsWith('qu’');
 }
 
 function isRequest({ lower }: Token): boolean {
-  return interrogatives.has(lower) || openers.has(lower);
+  return isInterrogative(lower) || openers.has(lower);
 }
 
 /** A comma or a colon, and "and" with an interrogative or with "tell me", divide a sentence: "how much, and which month". */
@@ -155,12 +156,14 @@ function beginsPart(tokens: readonly Token[], i: number): boolean {
     return next !== undefined && isRequest(next);
   }
   if (!isAnd(tokens[i]!)) return false;
-  const [next, second] = [tokens[i + 1]?.lower ?? '', tokens[i + 2]?.lower ?? ''];
-  return interrogatives.has(next) || (telling.has(next) && (second === 'me' || second === 'us' || second === 'mir' || second === 'uns'));
+  // "E che cosa".
+  const at = i + (tokens[i + 1]?.lower === 'che' ? 2 : 1);
+  const [next, second] = [tokens[at]?.lower ?? '', tokens[at + 1]?.lower ?? ''];
+  return isInterrogative(next) || (telling.has(next) && (second === 'me' || second === 'us' || second === 'mir' || second === 'uns'));
 }
 
 function isAnd({ lower }: Token): boolean {
-  return lower === 'and' || lower === 'und';
+  return lower === 'and' || lower === 'und' || lower === 'et' || lower === 'y' || lower === 'e';
 }
 
 function textOf(task: string, tokens: readonly Token[], from: number, to: number): string {

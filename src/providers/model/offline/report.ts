@@ -71,7 +71,7 @@ export function writeReport(material: Material): string {
       `## What stands out\n\n${others.map(({ name, lines }) => (tables.length > 1 ? `### ${safe(name)}\n\n` : '') + bullets(lines)).join('\n\n')}`,
     );
   if (chartPath !== null) parts.push(`![Chart](${chartPath})`);
-  for (const text of texts) parts.push(textSection(text, texts.length === 1 ? shownBy(answers) : new Set()));
+  for (const text of texts) parts.push(textSection(text, texts.length === 1 ? shownBy(answers) : new Set(), answers));
   if (hits.length > 0)
     parts.push(
       `## Found by search\n\n${bullets(hits.map(({ title, url, snippet }) => `${safe(title)} (${safe(url)}): ${safe(snippet)}`))}`,
@@ -84,7 +84,12 @@ export function writeReport(material: Material): string {
 
 /** The report of a single text. */
 export function writeSummary(text: TextMaterial, answers: Answer[], remarks: string[]): string {
-  const parts = [`# Summary of ${safe(text.name)}`, describeText(text), ...answerParts(answers), textSection(text, shownBy(answers))];
+  const parts = [
+    `# Summary of ${safe(text.name)}`,
+    describeText(text),
+    ...answerParts(answers),
+    textSection(text, shownBy(answers), answers),
+  ];
   if (remarks.length > 0) parts.push(`## Remarks\n\n${bullets(remarks.map(safe))}`);
   return [...parts, `---\n\n${signature}\n`].join('\n\n');
 }
@@ -104,10 +109,13 @@ function answerParts(answers: Answer[]): string[] {
   return [`## What was asked\n\n${answers.map(({ question, lines }) => `**${safe(question)}**\n\n${lines.join('\n')}`).join('\n\n')}`];
 }
 
-function textSection({ name, summary, facts }: TextMaterial, shown: ReadonlySet<string>): string {
+/** @param answers their sentences are not quoted again */
+function textSection({ name, summary, facts }: TextMaterial, shown: ReadonlySet<string>, answers: readonly Answer[]): string {
   if (facts.kind === 'empty') return `## ${safe(name)}\n\n${safe(emptyText(name))}`;
-  const sentences = summary.sentences.length > 0 ? bullets(summary.sentences.map(safe)) : 'The text holds no sentences.';
-  const own = facts.log === null ? [`## ${safe(name)} in its own sentences\n\n${sentences}${keywordLine(summary)}`] : [];
+  const told = answers.flatMap(({ lines }) => lines).join('\n');
+  const left = summary.sentences.map(safe).filter((sentence) => !told.includes(sentence));
+  const sentences = summary.sentences.length === 0 ? 'The text holds no sentences.' : bullets(left);
+  const own = facts.log === null && sentences !== '' ? [`## ${safe(name)} in its own sentences\n\n${sentences}`] : [];
   return [...own, `## What ${safe(name)} holds`, ...textParts(facts, shown)].join('\n\n');
 }
 
@@ -290,12 +298,6 @@ function figureColumns(table: TableProfile): ColumnProfile[] {
   return [...(main === undefined ? [] : [main]), ...others.filter(addsUp), ...others.filter((column) => !addsUp(column))]
     .filter(({ name }) => named.has(name))
     .slice(0, groupColumns);
-}
-
-function keywordLine({ keywords }: TextSummary): string {
-  return keywords.length === 0
-    ? ''
-    : `\n\nWords that come most often: ${keywords.map(([word, count]) => `${safe(word)} (${exact(count)})`).join(', ')}.`;
 }
 
 function bullets(lines: readonly string[]): string {

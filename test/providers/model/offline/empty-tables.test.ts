@@ -45,7 +45,7 @@ test('a question that only an empty file could answer is not answered from anoth
   const report = workspace.text('report.md');
   assert.match(
     report,
-    /\*\*Tell me what visitors say\.\*\*\n\n- comments\.csv: Topic group in comment: 12 answers.*\n- comments\.csv: Topic guide in comment: 12 answers/,
+    /\*\*Tell me what visitors say\.\*\*\n\n- comments\.csv: Complaints and wishes in comment by theme, .*\n- comments\.csv: Praise in comment by theme/,
   );
   assert.match(
     report,

@@ -124,11 +124,10 @@ test('frequent words are told with their true counts, none that is as frequent i
   assert.deepEqual(summarise('The sea is wide. The sea is deep.').keywords, []);
 });
 
-test('the report tells the form of a timeline and the counts of its words', async () => {
+test('the report tells the form of a timeline', async () => {
   const { workspace } = await runAgent('Summarise flood.md', { files: { 'flood.md': record } });
   const report = workspace.text('summary.md');
   assert.match(report, /Read by its form as a timeline: entries with their times\./);
-  assert.match(report, /Words that come most often: april \(4\), cellar \(3\), pumping \(3\)\./);
 });
 
 test('a number after a month that counts what follows is no day of that month', () => {

@@ -207,7 +207,7 @@ test('a request in a mail is a task and no open question', async () => {
   const mail =
     'From: Nora Feld <nora@club.example>\nTo: Bo Clay <bo@club.example>\nDate: Mon, 12 May 2025 09:14\nSubject: Press\n\nHi Bo,\n\ncan you book the forklift by Friday? I do not know yet who will connect the power.\n\nNora\n';
   const told = await report('Who has to do what, and what is open in text.md?', mail);
-  const open = told.slice(told.indexOf('**What is open'), told.indexOf('in its own sentences'));
+  const open = told.slice(told.indexOf('**What is open'), told.indexOf('## What text.md holds'));
   assert.match(told, /\| recipient: Bo Clay .*an you book the forklift by Friday\?/);
   assert.match(open, /who will connect the power/);
   assert.doesNotMatch(open, /forklift/);

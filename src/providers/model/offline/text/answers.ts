@@ -151,7 +151,7 @@ function wholeWords(text: string, wanted: string): number {
 }
 
 const listing = new Set(
-  'extract list find get show give collect identify what which all every tell name who welche welcher welches welchen wer was fasse liste nenne finde zeige alle'.split(
+  'quelles quels quelle quel liste donne résume qué cuáles cuál lista resume quali quale elenca riassumi welche extract list find get show give collect identify what which all every tell name who welche welcher welches welchen wer was fasse liste nenne finde zeige alle'.split(
     ' ',
   ),
 );
@@ -159,7 +159,7 @@ const listing = new Set(
 function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, facts }: TextMaterial): Answer[] {
   if (![...listing].some((word) => words.has(word))) return [];
   const found: Answer[] = [];
-  const addAnswer = (what: string, entries: readonly { text: string; line: number }[]) => {
+  const addAnswer = (what: string, entries: readonly { text: string; line: number }[], sections: string[] = []) => {
     if (found.some(({ question }) => question.startsWith(what))) return;
     const unique = entries.filter(({ text }, i) => entries.findIndex((other) => other.text === text) === i);
     const lines =
@@ -178,7 +178,7 @@ function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, fac
             .slice(0, 12)
             .map(({ text }) => text.slice(0, 150))
             .join(' | ')}${unique.length > 12 ? ` | and ${unique.length - 12} more` : ''}`;
-    found.push({ question: `${what} in ${name}`, short, lines });
+    found.push({ question: `${what} in ${name}`, short, lines, sections });
   };
   tokens.slice(0, 2000).forEach(({ lower }, i) => {
     const next = tokens[i + 1]?.lower ?? '';
@@ -186,10 +186,17 @@ function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, fac
     else if (/^e-?mails$|^mailadressen$|^e-mail-adressen$/.test(lower) && facts.kind !== 'e-mail')
       addAnswer('E-mail addresses', facts.addresses);
     else if (/^(?:urls?|links?|websites?)$/.test(lower)) addAnswer('Web addresses', facts.urls);
-    else if (/^(?:dates|datumsangaben|daten)$/.test(lower) && lower !== 'daten')
+    else if (/^(?:dates|datumsangaben|termine|fechas)$/.test(lower) || (lower === 'date' && words.has('quali')))
       addAnswer(
         'Dates',
-        facts.dates.map(({ written, iso, line }) => ({ text: iso === null || iso === written ? written : `${written} (${iso})`, line })),
+        inSentences(
+          facts.dates.map(({ written, iso, text, line }) => ({
+            written: iso === null || iso === written ? written : `${written} (${iso})`,
+            text,
+            line,
+          })),
+        ),
+        ['Dates'],
       );
     else if (/^(?:deadlines?|fristen)$/.test(lower))
       addAnswer(
@@ -205,15 +212,16 @@ function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, fac
           ),
       );
     else if (
-      /^(?:amounts?|sums|prices|figures|numbers|beträge|zahlen)$/.test(lower) &&
+      /^(?:amounts?|sums|prices|figures|numbers|beträge|summen|zahlen|montants|sommes|importes|cantidades|sumas|importi|somme|cifre)$/.test(
+        lower,
+      ) &&
       !(lower === 'numbers' && (tokens[i - 1]?.lower ?? '') === 'phone')
     ) {
-      const money = /amount|sum|price|beträge/.test(lower);
+      const money = !/figures|numbers|zahlen|cifre/.test(lower);
       addAnswer(
         money ? 'Amounts' : 'Figures',
-        facts.figures.flatMap(({ written, line }) =>
-          !money || /[$€£]|USD|EUR|GBP|CHF|euro|dollar|pound|million|billion|Mio|Mrd/i.test(written) ? [{ text: written, line }] : [],
-        ),
+        inSentences(facts.figures.filter(({ written }) => !money || moneyWords.test(written))),
+        money ? [] : ['Figures'],
       );
     } else if (/^(?:names|people|persons|namen|personen)$/.test(lower)) addAnswer('People', facts.people);
     else if (/^(?:attendees|participants|teilnehmer)$/.test(lower)) addAnswer('People', facts.people);
@@ -245,6 +253,17 @@ function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, fac
     else if (/^(?:headings|sections)$/.test(lower)) addAnswer('Headings', facts.headings);
   });
   return found;
+}
+
+const moneyWords = /[$€£]|USD|EUR|GBP|CHF|euro|dollar|pound|million|billion|milliard|miliard|millon|milion|Mio|Mrd/i;
+
+/** Each with the sentence in which it stands; those of one sentence together, so that it is quoted once. */
+function inSentences(facts: readonly { written: string; text: string; line: number }[]): { text: string; line: number }[] {
+  const sentences = Map.groupBy(facts, ({ text, line }) => `${line} ${text}`);
+  return [...sentences.values()].map((each) => ({
+    text: `${each.map(({ written }) => written).join('; ')}: ${each[0]!.text}`,
+    line: each[0]!.line,
+  }));
 }
 
 /** Whether a word such as "until" stands before the date. */

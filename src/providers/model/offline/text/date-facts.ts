@@ -28,7 +28,7 @@ export function ownDate(units: readonly Unit[]): DateFact | null {
     if (date !== undefined && line <= 6) return { ...date, text, line };
   }
   const ordered = [
-    ...head.filter(({ kind, key }) => kind === 'field' && /^(?:date|datum|sent|gesendet)$/i.test(key)),
+    ...head.filter(({ kind, key }) => kind === 'field' && /^(?:date|datum|fecha|data|sent|gesendet)$/i.test(key)),
     ...head.filter((unit) => {
       const { kind, text } = unit;
       return kind !== 'field' && kind !== 'speech' && text.length <= 120 && !about.test(text) && !tellsEvent(unit);
@@ -43,7 +43,7 @@ export function ownDate(units: readonly Unit[]): DateFact | null {
     ),
   ];
   for (const { text, line, key } of ordered) {
-    if (/next meeting|nächste/i.test(text.slice(0, 60)) || (key === '' && line > 6)) continue;
+    if (/next meeting|nächste|prochaine|próxima|prossima/i.test(text.slice(0, 60)) || (key === '' && line > 6)) continue;
     const date = findDates(text).find(({ iso }) => iso !== null);
     if (date !== undefined) return { ...date, text, line };
   }
@@ -76,17 +76,24 @@ export function relativeTo({ kind, date, messages, fields }: TextFacts, written:
   const isRecord = kind === 'minutes' || kind === 'timeline' || kind === 'incident' || kind === 'e-mail' || kind === 'transcript';
   // An article tells of other days too, so only the end of a month is counted from its own.
   if (!isRecord && !(kind === 'prose' && monthEnd.test(written))) return null;
-  if (/^(?:the |zur )?(?:next meeting|next session|nächste[rn]? (?:Sitzung|Treffen))$/i.test(written)) return nextMeeting(fields, date);
+  if (
+    /^(?:the |zur )?(?:next meeting|next session|nächste[rn]? (?:Sitzung|Treffen)|(?:la )?(?:prochaine réunion|próxima reunión|prossima riunione))$/i.test(
+      written,
+    )
+  )
+    return nextMeeting(fields, date);
   const message = messages.findLast((each) => each.line <= line && each.iso !== null);
   if (message !== undefined && message.iso !== null) return relativeDate(written, message.iso, `${message.iso}, the day of the message`);
   return date === null || date.iso === null ? null : relativeDate(written, date.iso, `${date.iso}, line ${date.line}`);
 }
 
-const monthEnd = /^(?:the )?(?:end of|Ende) \p{Lu}/u;
+const monthEnd = /^(?:the )?(?:end of|Ende|fin|fin de|finales de|fine|fine di) \p{L}/u;
 
 /** The day of the next meeting, where a line of the text names it. */
 function nextMeeting(fields: TextFacts['fields'], own: DateFact | null): ReturnType<typeof relativeDate> {
-  const field = fields.find(({ key }) => /^(?:next (?:meeting|session)|nächste[rs]? (?:sitzung|treffen|termin))$/i.test(key));
+  const field = fields.find(({ key }) =>
+    /^(?:next (?:meeting|session)|nächste[rs]? (?:sitzung|treffen|termin)|prochaine réunion|próxima reunión|prossima riunione)$/i.test(key),
+  );
   const day = field === undefined ? undefined : findDates(field.text)[0];
   const iso = day === undefined ? null : withYear(day, own?.iso ?? null).iso;
   return iso === null ? null : { iso, note: `the day of the next meeting, line ${field!.line}` };

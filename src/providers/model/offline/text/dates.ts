@@ -14,18 +14,18 @@ export type FoundDate = {
 };
 
 const monthNames = [
-  ['January', 'Jan', 'Januar', 'Jänner'],
-  ['February', 'Feb', 'Februar'],
-  ['March', 'Mar', 'März', 'Maerz', 'Mrz'],
-  ['April', 'Apr'],
-  ['May', 'Mai'],
-  ['June', 'Jun', 'Juni'],
-  ['July', 'Jul', 'Juli'],
-  ['August', 'Aug'],
-  ['September', 'Sept', 'Sep'],
-  ['October', 'Oct', 'Oktober', 'Okt'],
-  ['November', 'Nov'],
-  ['December', 'Dec', 'Dezember', 'Dez'],
+  ['January', 'Jan', 'Januar', 'Jänner', 'janvier', 'enero', 'gennaio'],
+  ['February', 'Feb', 'Februar', 'février', 'febrero', 'febbraio'],
+  ['March', 'Mar', 'März', 'Maerz', 'Mrz', 'mars', 'marzo'],
+  ['April', 'Apr', 'avril', 'abril', 'aprile'],
+  ['May', 'Mai', 'mai', 'mayo', 'maggio'],
+  ['June', 'Jun', 'Juni', 'juin', 'junio', 'giugno'],
+  ['July', 'Jul', 'Juli', 'juillet', 'julio', 'luglio'],
+  ['August', 'Aug', 'août', 'agosto'],
+  ['September', 'Sept', 'Sep', 'septembre', 'septiembre', 'settembre'],
+  ['October', 'Oct', 'Oktober', 'Okt', 'octobre', 'octubre', 'ottobre'],
+  ['November', 'Nov', 'novembre', 'noviembre'],
+  ['December', 'Dec', 'Dezember', 'Dez', 'décembre', 'diciembre', 'dicembre'],
 ];
 const months = new Map(monthNames.flatMap((names, i) => names.flatMap((name) => [[name.toLowerCase(), i + 1] as const])));
 const month = `(?:${monthNames
@@ -33,13 +33,13 @@ const month = `(?:${monthNames
   .toSorted((a, b) => b.length - a.length)
   .join('|')})(?![\\p{L}])\\.?`;
 const weekdayNames = [
-  'Sunday|Sonntag|Sun',
-  'Monday|Montag|Mon',
-  'Tuesday|Dienstag|Tues|Tue',
-  'Wednesday|Mittwoch|Wed',
-  'Thursday|Donnerstag|Thurs|Thu',
-  'Friday|Freitag|Fri',
-  'Saturday|Samstag|Sonnabend|Sat',
+  'Sunday|Sonntag|Sun|dimanche|domingo|domenica',
+  'Monday|Montag|Mon|lundi|lunes|lunedì',
+  'Tuesday|Dienstag|Tues|Tue|mardi|martes|martedì',
+  'Wednesday|Mittwoch|Wed|mercredi|miércoles|mercoledì',
+  'Thursday|Donnerstag|Thurs|Thu|jeudi|jueves|giovedì',
+  'Friday|Freitag|Fri|vendredi|viernes|venerdì',
+  'Saturday|Samstag|Sonnabend|Sat|samedi|sábado|sabato',
 ];
 const weekday = `(?:${weekdayNames.join('|')})`;
 const weekdayLead = new RegExp(`^(?:${weekdayNames.join('|')})(?![\\p{L}])`, 'u');
@@ -48,7 +48,7 @@ const edge = '(?<![\\p{L}\\p{N}.,/:-])';
 const end = '(?![\\p{L}\\p{N}])(?![./:,-]\\p{N})';
 /** Words after which four digits are a year, not a count. */
 const yearLeads =
-  'in|In|since|Since|by|By|until|Until|from|From|seit|Seit|ab|Ab|bis|Bis|im Jahr|year|im Frühjahr|im Sommer|im Herbst|im Winter|Frühjahr|Sommer|Herbst|Winter|spring|summer|autumn|winter|Anfang|Mitte|Ende|early|late|mid|of';
+  'in|In|since|Since|by|By|until|Until|from|From|seit|Seit|ab|Ab|bis|Bis|im Jahr|year|im Frühjahr|im Sommer|im Herbst|im Winter|Frühjahr|Sommer|Herbst|Winter|spring|summer|autumn|winter|Anfang|Mitte|Ende|early|late|mid|of|en|En|année|año|anno|nel|Nel|del|depuis|desde|dal';
 const patterns: readonly (readonly [string, RegExp])[] = [
   [
     'iso',
@@ -57,10 +57,16 @@ const patterns: readonly (readonly [string, RegExp])[] = [
       'gu',
     ),
   ],
-  ['dayMonth', new RegExp(`${edge}${lead}(?<d>\\d{1,2})(?:st|nd|rd|th|\\.)? (?:of )?(?<n>${month})(?:,? (?<y>\\d{4}))?${end}`, 'gu')],
+  [
+    'dayMonth',
+    new RegExp(
+      `${edge}${lead}(?<d>\\d{1,2})(?:st|nd|rd|th|er|º|°|\\.)? (?:of |de )?(?<n>${month})(?:,? (?:del? )?(?<y>\\d{4}))?${end}`,
+      'gu',
+    ),
+  ],
   ['monthDay', new RegExp(`${edge}${lead}(?<n>${month}) (?<d>\\d{1,2})(?:st|nd|rd|th)?(?:,? (?<y>\\d{4}))?${end}`, 'gu')],
-  ['year', new RegExp(`(?<=(?:${yearLeads}) )(?:19|20)\\d{2}(?![\\p{L}\\p{N}])(?![./:,-]\\p{N})`, 'gu')],
-  ['monthYear', new RegExp(`${edge}(?<n>${month}) (?<y>\\d{4})${end}`, 'gu')],
+  ['year', new RegExp(`(?<=(?:${yearLeads}) )(?:19|20)\\d{2}(?![\\p{L}\\p{N}])(?![./:,-]\\p{N})(?! ?(?:€|euros?|EUR))`, 'gu')],
+  ['monthYear', new RegExp(`${edge}(?<n>${month}) (?:del? )?(?<y>\\d{4})${end}`, 'gu')],
   ['dotted', new RegExp(`${edge}${lead}(?<d>\\d{1,2})\\.(?<m>\\d{1,2})\\.(?<y>\\d{4}|\\d{2})?${end}`, 'gu')],
   ['slashed', new RegExp(`${edge}${lead}(?<a>\\d{1,2})/(?<b>\\d{1,2})/(?<y>\\d{4}|\\d{2})${end}`, 'gu')],
 ];
@@ -178,14 +184,14 @@ function fitsWeekday(words: string, iso: string): boolean {
 }
 
 const relative = new RegExp(
-  `(?<![\\p{L}])(?:(?:next|this|coming|kommende[nrm]?|nächste[nrm]?|diese[nrm]?) (?:${weekdayNames.join('|')}|week|month|quarter|year|Woche|Monat)|${weekday}|(?:the )?end of (?:the |this |next )?(?:day|week|month|quarter|year|${monthNames.flat().join('|')})(?: \\d{4})?|Ende (?:der Woche|des Monats|${monthNames.flat().join('|')})(?: \\d{4})?|(?:early |mid-|late )?Q[1-4](?: ?\\d{4})?|KW ?\\d{1,2}|tomorrow|today|tonight|EOD|EOW|übermorgen|morgen|heute|Monatsende|Jahresende|(?:the )?(?:(?:next|following|annual|board|${monthNames.flat().join('|')}) ){1,3}(?:meeting|sprint|call|session|Sitzung|Treffen)|(?:zur |bis zur )?nächsten Sitzung|noon|midday|\\d{1,2}(?::\\d{2})? ?(?:am|pm|Uhr)|${monthNames
+  `(?<![\\p{L}])(?:(?:next|this|coming|kommende[nrm]?|nächste[nrm]?|diese[nrm]?) (?:${weekdayNames.join('|')}|week|month|quarter|year|Woche|Monat)|${weekday}|(?:the )?end of (?:the |this |next )?(?:day|week|month|quarter|year|${monthNames.flat().join('|')})(?: \\d{4})?|(?:fin|fin de|finales de|fine|fine di) (?:${monthNames.flat().join('|')})(?: (?:del? )?\\d{4})?|(?:la )?(?:prochaine réunion|próxima reunión|prossima riunione)|Ende (?:der Woche|des Monats|${monthNames.flat().join('|')})(?: \\d{4})?|(?:early |mid-|late )?Q[1-4](?: ?\\d{4})?|KW ?\\d{1,2}|tomorrow|today|tonight|EOD|EOW|übermorgen|morgen|heute|Monatsende|Jahresende|(?:the )?(?:(?:next|following|annual|board|${monthNames.flat().join('|')}) ){1,3}(?:meeting|sprint|call|session|Sitzung|Treffen)|(?:zur |bis zur )?nächsten Sitzung|noon|midday|\\d{1,2}(?::\\d{2})? ?(?:am|pm|Uhr)|${monthNames
     .flat()
     .filter((name) => name.length > 3 && name !== 'March')
     .join('|')})(?![\\p{L}])`,
   'u',
 );
 const dueLead =
-  /(?<![\p{L}])(?:by|before|until|till|due(?: on| by| date)?|no later than|not later than|deadline|on|to(?= the next (?:meeting|session))|latest|bis(?: zum| zur| spätestens)?|spätestens(?: am| bis)?|vor|frist|am|fällig(?: am)?|in|within|innerhalb von|binnen|at|for|:)[ :]{1,2}(?:the |den |dem |der )?/giu;
+  /(?<![\p{L}])(?:by|before|until|till|due(?: on| by| date)?|no later than|not later than|deadline|on|to(?= the next (?:meeting|session))|latest|bis(?: zum| zur| spätestens)?|spätestens(?: am| bis)?|avant(?: le)?|d['’]ici(?: au| le)?|jusqu['’]au|au plus tard(?: le)?|antes del?|hasta(?: el)?|para el|a más tardar(?: el)?|entro(?: il)?|prima del?|fino al?|non oltre(?: il)?|vor|frist|am|fällig(?: am)?|in|within|innerhalb von|binnen|at|for|:)(?:[ :]{1,2}|(?<=entro) l['’]| l['’])(?:the |den |dem |der |le |el |il |la |l['’])?/giu;
 
 const countedTime = new RegExp(
   `^(?:\\d{1,3}|an?|${numberWord}) (?:working |business )?(?:days?|weeks?|hours?|months?|Tagen?|Wochen?)(?![\\p{L}])`,
@@ -203,7 +209,8 @@ function mainClauses(text: string): string {
 export function findDeadline(written: string): { written: string; date: FoundDate | null } | null {
   const text = mainClauses(written.slice(0, maxReadChars));
   const dates = findDates(text);
-  const strong = /^(?:by|before|until|till|due|no later|not later|deadline|latest|bis|spätestens|vor|frist|fällig)/i;
+  const strong =
+    /^(?:by|before|until|till|due|no later|not later|deadline|latest|bis|spätestens|vor|frist|fällig|avant|d['’]ici|jusqu|au plus|antes|hasta|para el|a más|entro|prima|fino|non oltre)/i;
   let weak: { written: string; date: FoundDate | null } | null = null;
   for (const match of text.matchAll(dueLead)) {
     const from = match.index + match[0].length;

@@ -3,9 +3,9 @@ import { findDates } from './dates.ts';
 import { countingWord } from './number-words.ts';
 
 const unit =
-  '(?:%|percent|per cent|Prozent|million|billion|thousand|Millionen|Milliarden|Mio\\.?|Mrd\\.?|bn|hours?|days?|weeks?|months?|years?|minutes?|seconds?|Stunden|Tagen?|Wochen|Monaten?|Jahren?|Minuten|km|cm|mm|kilomet(?:er|re)s?|centimet(?:er|re)s?|millimet(?:er|re)s?|met(?:er|re)s?|miles|degrees|pairs|kg|tonnes?|tons|litres?|hectares?|GB|MB|TB|ms|kWh|MW|people|users|customers|residents|visitors|employees|staff|votes|jobs|homes|seats|members|participants|points?|tickets|orders|units|pieces|copies|pages|steps|euros?|dollars?|pounds?|Euro|USD|EUR|GBP|CHF|€|\\$|£)';
+  '(?:%|percent|per cent|Prozent|million|billion|thousand|Millionen|Milliarden|Mio\\.?|Mrd\\.?|bn|millions?|millones|millón|milioni|milliards?|miliardi|per cento|pour cent|por ciento|hours?|days?|weeks?|months?|years?|minutes?|seconds?|Stunden|Tagen?|Wochen|Monaten?|Jahren?|Minuten|ans|mois|jours|semaines|heures|años|meses|días|semanas|horas|anni|mesi|giorni|settimane|ore|km|cm|mm|kilomet(?:er|re)s?|centimet(?:er|re)s?|millimet(?:er|re)s?|met(?:er|re)s?|miles|degrees|pairs|kg|tonnes?|tons|litres?|hectares?|GB|MB|TB|ms|kWh|MW|people|users|customers|residents|visitors|employees|staff|votes|voix|votos|voti|habitants|habitantes|abitanti|personnes|personas|persone|jobs|homes|seats|members|participants|points?|tickets|orders|units|pieces|copies|pages|steps|euros?|dollars?|pounds?|Euro|USD|EUR|GBP|CHF|€|\\$|£)';
 const figurePattern = new RegExp(
-  `(?<![\\p{L}\\p{N}.,/:#+-])(?:[$€£] ?|(?:USD|EUR|GBP|CHF) )?[-−]?\\d{1,3}(?:[.,'’]?\\d{1,3}){0,6}(?: ?(?:million|billion|thousand|Millionen|Milliarden|Mio\\.?|Mrd\\.?|bn|[mk](?![\\p{L}])))?(?:(?:[ -]|(?=[%€$£]))${unit})?(?![\\p{L}\\p{N}]|[:/-]\\d|\\.\\d)`,
+  `(?<![\\p{L}\\p{N}.,/:#+-])(?:[$€£] ?|(?:USD|EUR|GBP|CHF) )?[-−]?(?:\\d{1,3}(?:[  \u202f]\\d{3}){1,3}(?:,\\d{1,2})?(?=[  \u202f]?(?:€|euros?|EUR|CHF|francs?|habit|personnes|visiteurs|kilom))|\\d{1,3}(?:[.,'’]?\\d{1,3}){0,6})(?:[  \u202f]?(?:million|billion|thousand|Millionen|Milliarden|Mio\\.?|Mrd\\.?|bn|millions|millones|millón|milioni|milione|milliards?|miliardi|[mk](?![\\p{L}]))(?: de(?= euros?)| di(?= euro)| d['’](?=euros?))?)?(?:(?:[  \u202f-]|(?<=['’])|(?=[%€$£]))${unit})?(?![\\p{L}\\p{N}]|[:/-]\\d|\\.\\d)`,
   'gu',
 );
 
@@ -33,10 +33,10 @@ export function figuresWithPlaces(text: string): { written: string; index: numbe
     if (!/^\d+$/.test(written)) return [{ written, index }];
     const isYear = written.length === 4 && /^(?:19|20)/.test(written);
     const after = read.slice(index + written.length, index + written.length + 5);
-    return isYear || /^ ?(?:am|pm|uhr|st|nd|rd|th)\b|^\)|^:\d/i.test(after) ? [] : [{ written, index }];
+    return isYear || /^ ?(?:am|pm|uhr|h|st|nd|rd|th)\b|^\)|^:\d/i.test(after) ? [] : [{ written, index }];
   });
 }
 
 /** Words before a number that is a name: "page 3". */
 const namedLeads =
-  /(?:page|section|clause|room|no\.?|nr\.?|item|version|line|§|article|chapter|step|phase|q|figure|table|raum|seite|punkt|top|#) ?$/i;
+  /(?<![\p{L}])(?:\d h|page|section|clause|room|no\.?|nr\.?|item|version|line|§|article|chapter|step|phase|q|figure|table|raum|seite|punkt|top|#) ?$/iu;

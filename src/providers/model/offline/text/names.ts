@@ -21,7 +21,7 @@ const inOffice = new RegExp(
   'gu',
 );
 const spoken = new RegExp(
-  `(?<![\\p{L}])(?:said|says|sagte|sagt|erklärte|betonte|so) (?:(?:the |der |die )?(?:\\p{Ll}[\\p{L}-]{2,20} ){1,2})?(${capital} ${particle}${capital})(?![\\p{L}])`,
+  `(?<![\\p{L}])(?:said|says|sagte|sagt|erklärte|betonte|so|dit|déclaré|déclare|affirme|expliqué|explique|estime|selon|dijo|declaró|afirma|afirmó|explicó|según|dice|detto|dichiarato|afferma|commenta|racconta|sostiene|spiega|secondo) (?:(?:the |der |die |le |la |l['’]|el |il )?(?:\\p{Ll}[\\p{L}-]{2,20} ){1,2})?(${capital} ${particle}${capital})(?![\\p{L}])`,
   'gu',
 );
 const notSurnames = new Set(
@@ -38,7 +38,12 @@ export function isFirstName(word: string): boolean {
 export function findPeople(written: string): string[] {
   const text = written.slice(0, 4000);
   const found = [...text.matchAll(titled)].map(([name]) => name);
-  for (const [, name] of [...text.matchAll(inOffice), ...text.matchAll(spoken)]) if (!found.includes(name!)) found.push(name!);
+  for (const [, name] of [...text.matchAll(inOffice), ...text.matchAll(spoken)]) {
+    const [first, second] = name!.split(' ');
+    // "Bürgermeisterin Ulrike": an office and a first name.
+    const isOffice = firstNames.has(second!) && !firstNames.has(first!);
+    if (!isOffice && !found.includes(name!)) found.push(name!);
+  }
   for (const [, first, rest] of text.matchAll(fullName)) {
     const name = `${first}${rest}`;
     // "Dr. Lena Brandt" is found with her title.

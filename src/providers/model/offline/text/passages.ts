@@ -74,13 +74,13 @@ export function withSubject(passage: Passage): { text: string; line: number } {
 
 /** "Her motion was rejected": the motion stands in the sentence before. */
 const possessive =
-  /^(?:Her|His|Their|Its|Seine?|Seine[rsnm]|Ihre?|Ihre[rsnm]|Deren|Dessen|Sa|Son|Ses|Leurs?|Sus?|La sua|Il suo) \p{Ll}|^(?:Sein|Ihr|Seine|Ihre) \p{Lu}/u;
+  /^(?:Her|His|Their|Its|Seine?|Seine[rsnm]|Ihre?|Ihre[rsnm]|Deren|Dessen|Sa|Son|Ses|Leurs?|Sus?|La sua|Il suo) \p{Ll}|^(?:Sein|Ihr|Seine|Ihre) \p{Lu}|^(?:Se (?:aprob|rechaz)\p{L}{1,6}|Fueron?|È stat[oa]|Sono stat[ie]|Elles?|Ils?|Lui|Lei|Él|Ella|Ellos|Cela|Ceci|Ello|Ciò|Questo|Esto) /u;
 /** "Who pays for the repair": of what, another sentence says. */
 const bareNoun =
   /(?<![\p{L}])(?:the|this|that|der|die|das|den|dem|diese[rnms]?|la|le|cette|el|esta|questa) (?:repairs?|replacement|damage|motion|proposal|request|offer|purchase|matter|question|issue|problem|idea|suggestion|complaint|defect|leak|bill|invoice|Reparatur|Antrag|Vorschlag|Angebot|Schaden|Anschaffung|Sache|Problem|réparation|proposition|demande|dépense|reparación|propuesta|solicitud|compra|avería|riparazione|proposta|richiesta|spesa)(?! (?:of|for|from|to|that|which|who|whether|about|des|von|für|zum|zur|de|du|del|di|della)(?![\p{L}]))(?![\p{L}])/iu;
 /** What makes somebody do something: "The group needs a leader. Nobody volunteered." */
 const need =
-  /(?<![\p{L}])(?:needs?|needed|lacks?|missing|nobody|no one|not clear|unclear|fails?|failed|broken|broke|leaks?|leaking|leaked|damaged|complained|out of order|(?:does|do) not work|ran out|there (?:is|are) no|fehlt|fehlen|braucht|benötigt|niemand|kaputt|defekt|undicht|beschädigt|manque|personne|en panne|cassée?s?|falta|nadie|rot[oa]s?|averiad[oa]s?|manca|nessuno|rott[oai]|guast[oai])(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:needs?|needed|lacks?|missing|nobody|no one|not clear|unclear|fails?|failed|broken|broke|leaks?|leaking|leaked|damaged|complained|out of order|(?:does|do) not work|ran out|there (?:is|are) no|fehlt|fehlen|braucht|benötigt|niemand|kaputt|defekt|undicht|beschädigt|on ne sait pas|no está claro|non è (?:ancora )?chiaro|manque|personne|en panne|cassée?s?|falta|nadie|rot[oa]s?|averiad[oa]s?|manca|nessuno|rott[oai]|guast[oai])(?![\p{L}])/iu;
 const maxContext = 3;
 
 /**

@@ -16,7 +16,7 @@ export function people(facts: TextFacts, unit: Unit): void {
   for (const name of listedPeople(missing)) add(facts.absent, { text: name, line });
   if (
     kind === 'field' &&
-    /^(?:from|to|cc|von|an|chair|minutes|minute taker|note taker|leitung|moderation|vorsitz|protokoll|protokollant|author|owner)$/i.test(
+    /^(?:from|to|cc|von|an|chair|minutes|minute taker|note taker|leitung|moderation|vorsitz|protokoll|protokollant|author|owner|présidente?|secrétaire|president[ea]|secretari[oa]|segretari[oa]|verbalista)$/i.test(
       key,
     )
   )
@@ -48,7 +48,10 @@ const inFigures =
 export function presentIn(units: readonly Unit[]): TextFacts['present'] {
   const named = units.filter(
     ({ kind, key }) =>
-      kind === 'field' && /^(?:present|attendees|attending|participants|in attendance|anwesend|teilnehme\p{L}{0,6})$/iu.test(key),
+      kind === 'field' &&
+      /^(?:present|attendees|attending|participants|in attendance|présents|asistentes|presentes|presenti|partecipanti|anwesend|teilnehme\p{L}{0,6})$/iu.test(
+        key,
+      ),
   );
   const [list] = named;
   if (list === undefined || named.length > 1 || uncounted.test(list.text)) return null;
@@ -58,14 +61,17 @@ export function presentIn(units: readonly Unit[]): TextFacts['present'] {
   // A chair or a minute taker in a line of their own may not be on the list.
   const others = units.filter(
     ({ kind, key }) =>
-      kind === 'field' && /^(?:chair|minutes|minute taker|note taker|leitung|vorsitz|moderation|protokoll\p{L}{0,5})$/iu.test(key),
+      kind === 'field' &&
+      /^(?:chair|minutes|minute taker|note taker|leitung|vorsitz|moderation|protokoll\p{L}{0,5}|présidente?|secrétaire|president[ea]|secretari[oa]|segretari[oa])$/iu.test(
+        key,
+      ),
   );
   const isListed = others.every(({ text }) => listedPeople(text).every((name) => present.includes(name)));
   return count === 0 || (figure === undefined && !isListed) ? null : { count, line: list.line };
 }
 
 const saying =
-  /(?<![\p{L}])(?:said|says|told|asked|added|called|replied|nannte|explained|wrote|warned|announced|sagte|sagt|erklärte|so|betonte|teilte)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:said|says|told|asked|added|called|replied|nannte|explained|wrote|warned|announced|sagte|sagt|erklärte|so|betonte|teilte|dit|a dit|déclare|déclaré|affirme|explique|expliqué|estime|selon|dice|dijo|declaró|afirma|afirmó|explicó|según|ha detto|ha dichiarato|afferma|commenta|racconta|sostiene|spiega|secondo)(?![\p{L}])/iu;
 
 /** Names on their own, and sentences that quote a person. */
 export function namesAndQuotes(facts: TextFacts, units: readonly Unit[], text: string): void {

@@ -1,5 +1,5 @@
 /** Dates relative to the day of a text: "Friday", "next Tuesday", "tomorrow", "end of the month", "in two weeks". English and German. */
-import { monthOfName } from '../../../table/month-names.ts';
+import { monthNumber } from '../../../table/month-names.ts';
 import { numberOfWord } from './number-words.ts';
 
 export type RelativeDate = {
@@ -48,8 +48,8 @@ export function relativeDate(written: string, base: string, from: string): Relat
   if (/^(?:end of next month|ende nächsten monats)$/.test(joined)) return on(lastOfMonth(start, 1));
   if (/^(?:end of (?:the |this )?year|ende des jahres|jahresende)$/.test(joined))
     return on(Date.parse(`${base.slice(0, 4)}-12-31T00:00:00Z`));
-  const month = /^(?:end of|ende) (\p{L}{3,9})$/u.exec(joined)?.[1];
-  if (month !== undefined && monthOfName(month) > 0) return endOf(monthOfName(month), start, from);
+  const month = /^(?:end of|ende|fin|fin de|finales de|fine|fine di) (\p{L}{3,10})$/u.exec(joined)?.[1];
+  if (month !== undefined && monthNumber(month) > 0) return endOf(monthNumber(month), start, from);
   if (/^(?:next week|(?:nächste|kommende)n? woche)$/.test(joined)) {
     const monday = weekdayAfter(start, 1);
     return { iso: null, note: `${isoOf(monday)} to ${isoOf(monday + 6 * dayMs)}, counted from ${from}` };

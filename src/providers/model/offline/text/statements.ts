@@ -16,29 +16,35 @@ export type Action = {
 };
 
 const decided =
-  /(?<![\p{L}])(?:decided|decides|agreed (?:that|to|on|upon|unanimously|by)|(?:it was|was|were|have|has|is|are|all|we|unanimously|formally) agreed|approved|approves|resolved (?:to|that)|adopted|voted (?:on \p{L}{0,9} ?\d{1,2}\.? \p{L}{3,9} (?:\d{4} )?)?(?:to|for|against|in favou?r)|(?:motion|proposal|resolution|amendment)(?:[^.;!?]{0,80} (?:was|is))? carried|carried (?:unanimously|by \d{1,3} votes?|\d{1,3} (?:to|:|-|–) \d{1,3})|rejected|turned down|declined|voted down|(?:did|does|do|could) not (?:approve|accept|adopt|support|ratify|agree (?:to|on|with))|signed off|ratified|chose to|opted (?:for|to)|settled on|go-ahead|beschlossen|beschließt|entschieden|genehmigt|vereinbart|abgelehnt|verabschiedet|einstimmig|angenommen|zugestimmt|stimmt zu|einigten sich|einigte sich|geeinigt)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:decided|decides|agreed (?:that|to|on|upon|unanimously|by)|(?:it was|was|were|have|has|is|are|all|we|unanimously|formally) agreed|approved|approves|resolved (?:to|that)|adopted|voted (?:on \p{L}{0,9} ?\d{1,2}\.? \p{L}{3,9} (?:\d{4} )?)?(?:to|for|against|in favou?r)|(?:motion|proposal|resolution|amendment)(?:[^.;!?]{0,80} (?:was|is))? carried|carried (?:unanimously|by \d{1,3} votes?|\d{1,3} (?:to|:|-|–) \d{1,3})|rejected|turned down|declined|voted down|(?:did|does|do|could) not (?:approve|accept|adopt|support|ratify|agree (?:to|on|with))|signed off|ratified|chose to|opted (?:for|to)|settled on|go-ahead|beschlossen|beschließt|entschieden|genehmigt|vereinbart|abgelehnt|verabschiedet|einstimmig|angenommen|zugestimmt|stimmt zu|einigten sich|einigte sich|geeinigt|(?:a|ont|avons|est|été) décidé|décide de|a (?:retenu|accepté|refusé|approuvé|adopté|rejeté|voté)|(?:été|est|sont) (?:approuvée?s?|adoptée?s?|rejetée?s?|refusée?s?|acceptée?s?|votée?s?)|à l['’]unanimité|(?:se )?(?:decidió|decidieron|acordó|acordaron|aprobó|aprobaron|rechazó|rechazaron)|(?:fue|fueron|ha sido|han sido|queda|quedan) (?:aprobad|rechazad|aceptad|acordad)[oa]s?|por unanimidad|(?:ha|hanno) (?:deciso|approvato|respinto|accettato|votato)|si è deciso|(?:è stat[oa]|sono stat[ie]) (?:approvat|respint|decis|accettat)[oaie]|all['’]unanimità)(?![\p{L}])/iu;
 /** "The committee moved it to Saturday 10 May". */
 const moved =
   /(?<![\p{L}])(?:committee|board|council|members|meeting|we|Ausschuss|Vorstand) (?:(?:also|then|unanimously) )?(?:moved|changed|shifted) (?!to |on )[^.;,:]{1,60} to (?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|(?:Jan|Feb|March|April|May|June|July|Aug|Sept|Oct|Nov|Dec)\p{L}{0,6} \d)/u;
 /** What a person who is only named by the way did: "Roche, who voted against the plan, called it too dear". */
 const relativeClause = /, (?:who|whom|whose) [^,;.]{1,200},/giu;
 const undecided =
-  /(?<![\p{L}])(?:not (?:yet )?(?:been )?(?:decided|agreed|approved|resolved|concluded|settled|finali[sz]ed|voted)|no decision|no conclusion|no consensus|no agreement|undecided|(?:to be|still|must be|needs? to be|has to be|have to be|should be|can be|could be|will be|be) (?:decided|agreed|approved|resolved)|decision (?:was |is |has been )?(?:deferred|postponed|pending)|deferred|postponed|to (?:postpone|defer|adjourn)|pushed back to|adjourned|tabled (?:until|to|for)|(?:let(?:'|’)?s |to |we )decide (?:that |this |it )?(?:tomorrow|later|next|then|on \p{Lu})|put off|on hold|vertagt|verschoben|zu (?:vertagen|verschieben)|zurückgestellt|noch nicht (?:entschieden|beschlossen|genehmigt)|keine (?:Entscheidung|Einigung)|kein Beschluss|offen geblieben)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:not (?:yet )?(?:been )?(?:decided|agreed|approved|resolved|concluded|settled|finali[sz]ed|voted)|no decision|no conclusion|no consensus|no agreement|undecided|(?:to be|still|must be|needs? to be|has to be|have to be|should be|can be|could be|will be|be) (?:decided|agreed|approved|resolved)|decision (?:was |is |has been )?(?:deferred|postponed|pending)|deferred|postponed|to (?:postpone|defer|adjourn)|pushed back to|adjourned|tabled (?:until|to|for)|(?:let(?:'|’)?s |to |we )decide (?:that |this |it )?(?:tomorrow|later|next|then|on \p{Lu})|put off|on hold|vertagt|verschoben|zu (?:vertagen|verschieben)|zurückgestellt|noch nicht (?:entschieden|beschlossen|genehmigt)|keine (?:Entscheidung|Einigung)|kein Beschluss|offen geblieben|reportée?s?|ajournée?s?|(?:a|est|sont) remise?s? à|pas encore (?:été )?(?:décidé|tranché|approuvé)e?s?|aucune décision|sera (?:décidé|tranché)e?|(?:se )?aplazó|aplazad[oa]s?|(?:se )?pospuso|pospuest[oa]s?|ninguna decisión|no se (?:ha decidido|decidió|tomó)|se decidirá|rinviat[oaie]|rimandat[oaie]|nessuna decisione|non (?:è|si è) (?:ancora )?(?:stat[oa] )?decis[oa]|si deciderà)(?![\p{L}])/iu;
 /** What follows is the content of a decision. */
 const decidedThat =
   /(?<![\p{L}])(?:decided|agreed|resolved|voted|approved|beschlossen|entschieden|vereinbart)(?: unanimously|,? einstimmig)?,? (?=(?:that|to|not to|dass|nicht)(?![\p{L}]))/iu;
+/** A thing that is put off to a time is decided; a matter that is put off is not: "decided to postpone the renovation to 2027". */
+const decidedOn = /(?<![\p{L}])(?:decided|agreed|resolved|voted|beschlossen|entschieden|vereinbart)(?![\p{L}])/iu;
+const postponedThing =
+  /(?<![\p{L}])to (?:postpone|defer) (?:the|this|its|all) [^.;]{3,80} (?:to|until) [\p{L} ]{0,20}\d|[^.;]{3,80} (?:auf|bis) [\p{L} ]{0,20}\d{1,4}[^.;]{0,20} zu (?:verschieben|vertagen)/iu;
+const matter =
+  /(?<![\p{L}])(?:matter|point|item|question|decision|vote|discussion|topic|motion|proposal|Entscheidung|Beschluss|Punkt|Thema|Frage|Abstimmung|Antrag|Vorschlag|TOP)(?![\p{L}])/iu;
 /** A rule about approvals, unless it names a later time. */
 const approving = /(?<!(?:to|yet) )be (?:approved|resolved)(?![\p{L}])/giu;
 const later = /(?<![\p{L}])(?:later|next|meeting|session|then|until|once|tomorrow|später|nächste[rnms]?|sitzung)(?![\p{L}])/iu;
 const unclear =
-  /(?<![\p{L}])(?:unclear|unresolved|not clear|to be clarified|(?:not |un)known (?:who|how|whether|when|what)|(?:do not|don(?:'|’)t|does not|doesn(?:'|’)t) (?:yet )?know (?:yet )?(?:who|how|whether|when|what|if)|nobody knows|remains open|left open|still open|(?:^|, )[Oo]ffen (?:ist|bleibt|sind)|(?:ist|bleibt|sind) (?:noch )?offen,|ungeklärt|noch offen|unklar|zu klären|^(?:who|whom|where|how|when|whether|what|which) [^;.,]{3,120} (?:is|are) (?:open|undecided))(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:unclear|unresolved|not clear|to be clarified|(?:not |un)known (?:who|how|whether|when|what)|(?:do not|don(?:'|’)t|does not|doesn(?:'|’)t) (?:yet )?know (?:yet )?(?:who|how|whether|when|what|if)|nobody knows|remains open|left open|still open|(?:^|, )[Oo]ffen (?:ist|bleibt|sind)|(?:ist|bleibt|sind) (?:noch )?offen,|ungeklärt|noch offen|unklar|zu klären|on ne sait pas|n['’]est pas (?:encore )?(?:claire?|connue?)|pas clair|reste(?:nt)? (?:à (?:savoir|clarifier|définir|décider)|ouverte?s?|en suspens)|no está claro|(?:no|aún no|todavía no) se sabe|queda(?:n)? (?:por (?:saber|definir|decidir|aclarar)|pendientes?|abiert[oa]s?)|sin resolver|non è (?:ancora )?(?:chiaro|noto)|non si sa|resta(?:no)? da (?:chiarire|definire|decidere)|(?:è|sono|rimane|resta) (?:ancora )?apert[oaie]|ancora da (?:chiarire|definire|decidere)|^(?:who|whom|where|how|when|whether|what|which) [^;.,]{3,120} (?:is|are) (?:open|undecided))(?![\p{L}])/iu;
 /** What is missing, or will be decided on a later day. */
 const pending =
-  /(?<![\p{L}])(?:(?:is|are) still (?:needed|missing|wanted)|no (?:new )?(?:name|volunteer|successor|candidate|sponsor|date|solution|contract|answer) (?:was|were|has been|have been|is|could be) (?:yet )?(?:found|named|given|signed|set|reached)|(?:nobody|no one) has (?:yet )?(?:taken (?:this|that|it|them) on|volunteered|offered)|(?:nobody|no one) volunteered|still (?:has|have) to be (?:found|raised|decided|agreed|clarified|set|paid)|still unknown|(?:will decide|will vote|votes)(?: [^.;,:]{1,60})? (?:on|in) (?:\d{1,4}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)|(?:wird|werden) noch (?:[^.;,:]{1,40} )?gesucht|fehlt noch|fehlen noch)(?![\p{L}\p{N}])/iu;
+  /(?<![\p{L}])(?:(?:is|are) still (?:needed|missing|wanted)|no (?:new )?(?:name|volunteer|successor|candidate|sponsor|date|solution|contract|answer) (?:was|were|has been|have been|is|could be) (?:yet )?(?:found|named|given|signed|set|reached)|(?:nobody|no one) has (?:yet )?(?:taken (?:this|that|it|them) on|volunteered|offered)|(?:nobody|no one) volunteered|still (?:has|have) to be (?:found|raised|decided|agreed|clarified|set|paid)|still unknown|(?:will decide|will vote|votes)(?: [^.;,:]{1,60})? (?:on|in) (?:\d{1,4}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)|(?:wird|werden) noch (?:[^.;,:]{1,40} )?gesucht|fehlt noch|fehlen noch|(?:ist|bleibt) (?:noch )?offen|personne ne s['’]est (?:proposée?|portée?)|aucun volontaire|(?:décidera|votera|tranchera) le \d{1,2}|nadie se (?:ofreció|ha ofrecido)|no hay voluntarios|(?:decidirá|votará) el \d{1,2}|nessuno si è (?:offerto|proposto)|nessun volontario|(?:deciderà|voterà) (?:il |l['’])\d{1,2}|wird am \d{1,2}\. ?\p{L}{2,12}(?: \d{4})? (?:entscheiden|abstimmen)|entscheidet am \d{1,2})(?![\p{L}\p{N}])/iu;
 const objected =
   /(?<![\p{L}])(?:disagreed|disagrees|objected|objects|dissented|abstained|opposed|voted against|against the votes? of|widersprach|widersprachen|enthielt sich|enthielten sich|stimmte dagegen|stimmten dagegen)(?![\p{L}])/iu;
 const supposed =
-  /(?<![\p{L}])(?:if|unless|once|whether|would|might|(?<!(?:\d|in|of|by|until|since|last|next|early|late) )may(?! \d)|could|propos\p{L}{0,4}|suggest\p{L}{0,4}|recommend\p{L}{0,6}|wenn|falls|ob|könnte|vorgeschlagen|schlägt vor|schlug vor)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:if|unless|once|whether|would|might|(?<!(?:\d|in|of|by|until|since|last|next|early|late) )may(?! \d)|could|propos\p{L}{0,4}|suggest\p{L}{0,4}|recommend\p{L}{0,6}|wenn|falls|ob|könnte|vorgeschlagen|schlägt vor|schlug vor|pourrait|proposé de|propose de|podría|propuso|potrebbe|ha proposto)(?![\p{L}])/iu;
 const prefixes: readonly (readonly [RegExp, 'decision' | 'action' | 'question' | 'risk'])[] = [
   [
     /^(?:decision|decided|decisions|resolved|resolution|agreed|motion|beschluss|entscheidung|entschieden)(?: ?#?\d{1,3})?(?: ?[:–-] ?)/iu,
@@ -95,6 +101,7 @@ function contentStart(sentence: string): number {
 /** Whether no decision was taken. "Decided that nothing will be approved" is one; "decided to postpone" and "decided that … will be approved later" are none. */
 function isOpen(sentence: string, isDecision: boolean): boolean {
   const start = isDecision ? 0 : contentStart(sentence);
+  if (decidedOn.test(sentence) && postponedThing.test(sentence) && !matter.test(sentence)) return false;
   if (undecided.test(sentence.slice(0, start))) return true;
   const content = sentence.slice(start);
   return undecided.test(later.test(content) ? content : content.replace(approving, ''));
@@ -127,8 +134,13 @@ const asking = /(?<![\p{L}])(?:please|kindly|bitte)(?![\p{L}])/iu;
 const please = /^(?:(?:and|also|so|then)[, ]{1,2})?(?:please|kindly|could you|can you|would you|bitte|könnten sie|könnt ihr|kannst du) /iu;
 
 /** "Frank Petersen holt bis Freitag drei Angebote ein": a known person, a verb, and a deadline. */
+const dueWord =
+  /(?<![\p{L}])(?:by|until|till|before|bis|spätestens|no later than|avant|d['’]ici|jusqu['’](?:au|à)|au plus tard|antes|hasta|para el|a más tardar|entro|prima del?|fino al?|non oltre)(?![\p{L}])/iu;
+/** "Carmen hablará con el concejal": in French, Spanish and Italian the future tense. */
+const future = /^(?:se |s['’]|si |non )?\p{Ll}{1,16}(?:era|dra|ira|ra|ront|rá|rán|rà|ranno)$/u;
+
 export function dueAction(sentence: string, line: number, known: ReadonlySet<string>): Action | null {
-  if (!/(?<![\p{L}])(?:by|until|till|before|bis|spätestens|no later than)(?![\p{L}])/iu.test(sentence.slice(0, 600))) return null;
+  if (!dueWord.test(sentence.slice(0, 600))) return null;
   const found = presentAction(sentence, line, known);
   return found === null || found.due === null ? null : found;
 }
@@ -141,7 +153,7 @@ export function presentAction(sentence: string, line: number, known: ReadonlySet
   const verb = /^\p{Ll}+/u.exec(read.slice(who.length + 1))?.[0] ?? '';
   // "Torsten fragt bei der Feuerwehr nach": asked of somebody, not a question.
   const asksSomebody = /^fragt (?:bei|beim) /.test(read.slice(who.length + 1));
-  if ((pastWords.has(verb) && !asksSomebody) || /(?:te|ten|ed)$/.test(verb)) return null;
+  if ((pastWords.has(verb) && !asksSomebody) || /(?:te|ten|ed|ó|aron|ieron)$/.test(verb)) return null;
   return action(who, sentence, line);
 }
 
@@ -163,7 +175,7 @@ export function clauseAction(sentence: string, line: number, known: ReadonlySet<
 }
 
 const pastWords = new Set(
-  'was were had said told reported explained thought felt left came went did has have is are berichtet berichtete war waren hatte hat haben ist sind fragt sagt erklärt meint and und oder or of'.split(
+  'was were had said told reported explained thought felt left came went did has have is are berichtet berichtete a ont était avait fue ha han hanno è era erano war waren hatte hat haben ist sind fragt sagt erklärt meint and und oder or of'.split(
     ' ',
   ),
 );
@@ -231,7 +243,10 @@ export function namedAction(sentence: string, line: number): Action | null {
 /** "Hanne orders the skip": a known person, and in the present tense what only somebody does who has a task. */
 export function presentTask(sentence: string, line: number, known: ReadonlySet<string>): Action | null {
   const who = leadingPerson(sentence.slice(0, 600), known);
-  return who !== null && doesTask.test(sentence.slice(who.length, who.length + 40)) ? action(who, sentence, line) : null;
+  if (who === null) return null;
+  const rest = sentence.slice(who.length, who.length + 40);
+  const verb = /^ ((?:se |s['’]|si )?\p{Ll}{2,20})(?![\p{L}])/u.exec(rest)?.[1] ?? '';
+  return doesTask.test(rest) || future.test(verb) ? action(who, sentence, line) : null;
 }
 
 /** An action for which the text names nobody: "Someone has to order the tent", "offers should be obtained". */

@@ -18,14 +18,17 @@ export type Section = 'decisions' | 'actions' | 'past' | 'questions' | 'people' 
 
 const sections: readonly (readonly [RegExp, Section])[] = [
   [/(?:last|previous|prior) (?:meeting|actions?|minutes)|matters arising|completed|^done$|erledigt|letzten? sitzung/i, 'past'],
-  [/decision|decided|resolution|^agreed|beschl[uü]ss|entscheidung/i, 'decisions'],
+  [/decision|decided|resolution|^agreed|beschl[uü]ss|entscheidung|décision|decisi[oó]n|^acuerdos?$|delibera/i, 'decisions'],
   [
-    /^(?:\p{L}{2,14} )?measures$|action|to-?do|to do|next steps|^tasks|follow.?ups?|assignments|who does what|responsibilities|aufgabe|wer macht was|zuständigkeiten|maßnahme|nächste schritte/iu,
+    /^(?:\p{L}{2,14} )?measures$|action|to-?do|to do|next steps|^tasks|follow.?ups?|assignments|who does what|responsibilities|aufgabe|^à faire|^tâches|^tareas|^compiti|^acciones|^azioni|wer macht was|zuständigkeiten|maßnahme|nächste schritte/iu,
     'actions',
   ],
-  [/open (?:question|issue|point|item)|^questions?$|unresolved|parking lot|offene? (?:frage|punkt)|^offen$|^frage/i, 'questions'],
-  [/apolog|absent|regrets|entschuldigt|abwesend/i, 'absent'],
-  [/attend|present$|participants|teilnehm|anwesend/i, 'people'],
+  [
+    /open (?:question|issue|point|item)|^questions?$|unresolved|parking lot|offene? (?:frage|punkt)|^offen$|^frage|questions? (?:ouvertes?|en suspens)|points ouverts|puntos abiertos|asuntos pendientes|punti aperti|questioni aperte/i,
+    'questions',
+  ],
+  [/apolog|absent|regrets|entschuldigt|abwesend|excusé|ausente|excusado|assenti/i, 'absent'],
+  [/attend|present$|participants|teilnehm|anwesend|^présent|^asistentes|^presentes|^presenti|partecipanti/i, 'people'],
   [/^risks?|risiken|risiko|blockers?|blocked|impediment/i, 'risks'],
   [/deferred|postponed|vertagt/i, 'undecided'],
 ];
@@ -82,12 +85,21 @@ export function kindOf(units: readonly Unit[], text: string): TextKind {
       'nächste sitzung',
       'nächstes treffen',
       'teilnehmende',
+      'présents',
+      'excusés',
+      'prochaine réunion',
+      'asistentes',
+      'ausentes',
+      'próxima reunión',
+      'presenti',
+      'assenti',
+      'prossima riunione',
     ].includes(key),
   ).length;
   if (spoken >= 3 && spoken >= units.length * 0.4 && named + keyed < 2) return 'transcript';
   const isMeeting =
     keyed >= 1 ||
-    /\b(?:minutes|meeting notes|stand-?up|protokoll|besprechung|sitzung|retrospective|meeting|sync|call notes|jour fixe)\b/i.test(
+    /\b(?:minutes|meeting notes|stand-?up|protokoll|besprechung|sitzung|retrospective|meeting|sync|call notes|jour fixe|compte[- ]rendu|procès-verbal|assemblée|acta|reunión|verbale|riunione|assemblea)\b/i.test(
       text.slice(0, 300),
     );
   if (!isMeeting && spoken < 3 && isTimeline(text)) return 'timeline';

@@ -29,6 +29,7 @@ const maxKeyChars = 40;
 const fieldKeys = new Set(
   (
     'in attendance|attended by|date|time|place|location|venue|room|present|attendees|attending|participants|apologies|absent|regrets|chair|minutes|minute taker|note taker|notes|note|from|to|cc|bcc|subject|sent|reply-to|' +
+    'lieu|heure|présents|présentes|participants|excusés|excusées|absents|président|présidente|secrétaire|ordre du jour|prochaine réunion|décision|fecha|lugar|hora|asistentes|presentes|ausentes|excusados|presidente|presidenta|secretario|secretaria|próxima reunión|decisión|acuerdo|tarea|data|luogo|ora|presenti|partecipanti|assenti|segretario|segretaria|verbalista|prossima riunione|decisione|' +
     'datum|ort|zeit|uhrzeit|teilnehmer|teilnehmende|teilnehmerinnen|anwesend|entschuldigt|abwesend|protokoll|protokollant|leitung|moderation|vorsitz|von|an|betreff|gesendet|' +
     'decision|decisions|beschluss|entscheidung|action|actions|action item|aufgabe|todo|to do|task|owner|due|deadline|frist|next meeting|next sync|next call|next session|next review|next check-in|next standup|next retro|next date|next steering|nächster jour fixe|nächstes meeting|nächstes treffen|nächster termin|nächste sitzung|status|version|author|' +
     'severity|duration|impact|root cause|summary|question|q|a|risk|agreed|resolved|motion|vote|result|priority|budget|total|subtotal|url|web|website|tel|phone|fax|email|e-mail|re|ps|p.s|fyi|ai|impact|cause|lesson|yesterday|today|blockers|blocked|gestern|heute|offen|warning|info|error|debug|example|https|http'

@@ -67,28 +67,28 @@ const rules: readonly Rule[] = [
   },
   {
     when: [
-      /(?<![\p{L}])(?:how much (?:money|(?:did|does|will) it cost)|what (?:did|does|will) it cost|costs?|wie ?viel Geld|was kostete?)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:how much (?:money|(?:did|does|will) it cost)|what (?:did|does|will) it cost|costs?|wie ?viel Geld|was kostete?|combien (?:ça |cela )?coûte|cuánto cuesta|quanto costa)(?![\p{L}])/iu,
     ],
     unless: counting,
     answer: (_, { passages }) => moneyIn(passages),
   },
   {
     when: [
-      /(?<![\p{L}])(?:who (?:does|has to|must|needs to|will|is to|should|takes|is responsible)|(?:have|has|need|needs) to do|action (?:items?|points?)|actions|to-?dos?|tasks|wer (?:macht|muss|soll|übernimmt)|Aufgaben)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:who (?:does|has to|must|needs to|will|is to|should|takes|is responsible)|(?:have|has|need|needs) to do|action (?:items?|points?)|actions|to-?dos?|tasks|wer (?:macht|muss|soll|übernimmt)|Aufgaben|qui (?:doit|fait|s['’]occupe)|tâches|quién(?:es)? (?:tienen?|deben?|hacen?)|tareas|chi (?:deve|fa|si occupa)|compiti)(?![\p{L}])/iu,
     ],
     unless: counting,
     answer: (_, { facts }) => actionsOf(facts),
   },
   {
     when: [
-      /(?<![\p{L}])(?:still open|(?:what|which) (?:is|are|points are) open|(?:left|remains?|stays?|stayed|remained) open|open (?:points?|questions?|issues?|items?|matters?)|undecided|not (?:yet )?(?:decided|settled|agreed|clear)|unsettled|unresolved|outstanding|postponed|put off|offen|offene Punkte|vertagt|ungeklärt)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:still open|(?:what|which) (?:is|are|points are) open|(?:left|remains?|stays?|stayed|remained) open|open (?:points?|questions?|issues?|items?|matters?)|undecided|not (?:yet )?(?:decided|settled|agreed|clear)|unsettled|unresolved|outstanding|postponed|put off|reste(?:nt)?(?: \p{L}{2,12})? (?:ouverte?s?|en suspens)|en suspens|ouverte?s?|pendientes?|abiert[oa]s?|sin resolver|apert[oaie]|in sospeso|offen|offene Punkte|vertagt|ungeklärt)(?![\p{L}])/iu,
     ],
     unless: counting,
     answer: (_, { facts, passages }) => openOf(facts, passages),
   },
   {
     when: [
-      /(?<![\p{L}])(?:decided|decisions?|agreed|resolved|resolutions?|approved|beschlossen|Beschlüsse|entschieden|Entscheidungen?)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:decided|decisions?|agreed|resolved|resolutions?|approved|beschlossen|Beschlüsse|entschieden|Entscheidungen?|décidée?s?|décisions?|decidió|decidido|decisiones|acordó|acordado|acuerdos|deciso|decisioni)(?![\p{L}])/iu,
     ],
     unless: counting,
     answer: (_, { facts }) => decisionsOf(facts),
@@ -101,14 +101,14 @@ const rules: readonly Rule[] = [
   },
   {
     when: [
-      /(?<![\p{L}])(?:who (?:says?|said|thinks?|claims?)|what (?:do|does|did) (?:the people|everybody|everyone|they|each) say|quotes?|quotations?|wer sagt)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:who (?:says?|said|thinks?|claims?)|what (?:do|does|did) (?:the people|everybody|everyone|they|each) say|quotes?|quotations?|wer sagt|qui (?:a dit|dit)|quién(?:es)? dicen?|quién dijo|chi (?:dice|ha detto))(?![\p{L}])/iu,
     ],
     unless: counting,
     answer: (_, { facts, passages }) => saidBy(facts, passages),
   },
   {
     when: [
-      /^(?:what (?:was done|happened|is going to happen|will happen|is planned|is (?:it|this|that) about|has happened)|was (?:ist passiert|wurde gemacht))[?. ]{0,2}$/iu,
+      /^(?:what (?:was done|happened|is going to happen|will happen|is planned|is (?:it|this|that) about|has happened)|was (?:ist passiert|ist geschehen|wurde gemacht)|(?:que|qu['’]est[- ]ce qui) s['’]est[- ](?:il )?passé|qué (?:pasó|ha pasado|ocurrió)|(?:che )?(?:cosa )?è successo)[?. ]{0,2}$/iu,
     ],
     answer: (_, { facts, passages }) => (facts.kind === 'prose' ? leadOf(passages) : null),
   },

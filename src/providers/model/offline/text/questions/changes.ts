@@ -1,6 +1,6 @@
 /** Changes between two times that a sentence states for one thing: "40,000 a year, up from 26,000 in 2021". The difference is computed. */
 import { exact, markdownTable, percent, safe } from '../../figure.ts';
-import { type Amount, exactly, inNotationOf } from '../amounts.ts';
+import { type Amount, exactly, inNotationOf, likeSecond } from '../amounts.ts';
 import type { Passage } from '../passages.ts';
 import { stemsInCommon, stemsOf } from '../stem.ts';
 import type { Told } from './told.ts';
@@ -43,7 +43,8 @@ export function changesIn(passage: Passage): Change[] {
     if (between.length > maxBetween || first.value === second.value) return [];
     // "From 58 million to 122 million pounds": the first figure leaves its unit to the second.
     const isRange = fromLead.test(text.slice(Math.max(0, first.index - 12), first.index)) && toLead.test(between);
-    if (isRange && (isSameUnit(first, second) || isSameUnit(second, first))) return [{ from: first, to: second, passage }];
+    if (isRange && (isSameUnit(first, second) || isSameUnit(second, first)))
+      return [{ from: likeSecond(first, second), to: second, passage }];
     if (!isSameUnit(first, second)) return [];
     if (earlierFollows.test(between)) return [{ from: second, to: first, passage }];
     const [one, other] = [

@@ -40,7 +40,7 @@ export function openOf(facts: TextFacts, passages: readonly Passage[]): Told {
 
 /** "Can you book the room?" is a task. */
 function isRequest({ actions }: TextFacts, { text, line }: Quote): boolean {
-  return text.endsWith('?') && actions.some((action) => action.line === line && action.what === text);
+  return text.endsWith('?') && actions.some((action) => action.line === line && action.what.endsWith(text));
 }
 
 export function actionsOf(facts: TextFacts): Told {

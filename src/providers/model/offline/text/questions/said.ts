@@ -4,7 +4,7 @@ import type { Passage } from '../passages.ts';
 import { quotesShort, quotesWhere, quoteTable, type Told } from './told.ts';
 
 const reporting =
-  /(?<![\p{L}])(?:(?:says?|said|told|warned|warns|claims?|claimed|explained|argued|argues|believes?|expects?|calls?|called|sagt|sagte|erklärte|meint|warnte|betonte)(?: \p{L}{2,20}){0,3}(?:,? (?:that|the|it|his|her|dass)|,)(?![\p{L}])|(?:he|she|they|\p{Lu}\p{L}{1,25}) (?:said|says|warned|added|sagte)(?![\p{L}])|According to|Laut )/u;
+  /(?<![\p{L}])(?:(?:says?|said|told|warned|warns|claims?|claimed|explained|argued|argues|believes?|expects?|calls?|called|sagt|sagte|erklärte|meint|warnte|betonte)(?: \p{L}{2,20}){0,3}(?:,? (?:that|the|it|his|her|dass)|,)(?![\p{L}])|(?:he|she|they|\p{Lu}\p{L}{1,25}) (?:said|says|warned|added|sagte)(?![\p{L}])|According to|Laut |Selon |D['’]après |Según |Secondo )/u;
 
 /** "Mayor Osgood defended the decision: …": a person who is named before the verb takes a position. */
 const position =
@@ -27,11 +27,14 @@ export function saidBy({ spoken, people }: TextFacts, passages: readonly Passage
   return all.length === 0 ? null : { short: quotesShort(all), lines: [quoteTable(all)], sections: ['Sentences that quote somebody'] };
 }
 
-const leadSentences = 2;
-const leadChars = 60;
+const leadSentences = 3;
+const leadChars = 30;
 
 /** An article begins with what happened. */
 export function leadOf(passages: readonly Passage[]): Told | null {
-  const lead = passages.filter(({ text, kind }) => kind === 'sentence' && text.length >= leadChars).slice(0, leadSentences);
+  // A title or the name of the writer ends without a point.
+  const lead = passages
+    .filter(({ text, kind }) => kind === 'sentence' && text.length >= leadChars && /[.!?…]["”»)]?$/.test(text.slice(-2)))
+    .slice(0, leadSentences);
   return lead.length === 0 ? null : { short: quotesShort(lead), lines: ['The text begins with:', '', quoteTable(lead)] };
 }
