@@ -1,13 +1,8 @@
 /** Shared by the tools that spend: the schema of amounts, and retrying until the outcome is known. */
-import Type from 'typebox';
-import { isMoney } from '../../../money.ts';
+import { Money } from '../../../edge/http/validate.ts';
 import { askUntilAnswered } from '../../tasks/contract.ts';
 
-export const Amount = Type.Refine(
-  Type.Number({ minimum: 0.01, maximum: 10_000_000, description: 'US dollars, at most two decimals' }),
-  isMoney,
-  () => 'The amount has more than two decimals',
-);
+export const Amount = Money({ minimum: 0.01, maximum: 10_000_000, description: 'US dollars, at most two decimals' });
 /** Longer than the deadline of an ask; a longer purchase continues. */
 export const timeoutMs = 60_000;
 

@@ -27,7 +27,7 @@ test('an amount with more than two decimals does not match the schema, so no per
   for (const tool of commerceTools({ actors: null as never })) {
     const args = { card_id: 'crd_1', amount: 1.001, merchant: 'Acme', description: 'Paper', vendor: 'Acme' };
     const checked = checkArguments(tool, args);
-    assert.match(checked.ok ? '' : checked.message, /amount: The amount has more than two decimals/);
+    assert.match(checked.ok ? '' : checked.message, /amount: Amounts have at most two decimals/);
     assert.equal(checkArguments(tool, { ...args, amount: 1.01 }).ok, true);
   }
 });
