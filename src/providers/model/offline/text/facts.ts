@@ -2,11 +2,13 @@
  * Facts of a text, found by rules and quoted with their line: decisions, actions, questions, dates, figures, people, places. Nothing is
  * inferred.
  */
+
 import { readTokens } from '../prompt-tokens.ts';
 import { sentencesOf } from '../sentences.ts';
+import { addChat, firstDay, readChat } from './chat.ts';
 import { contradictionsIn } from './contradictions.ts';
 import { dated, dayOf, deadlines, ownDate, relativeTo } from './date-facts.ts';
-import { type FoundDate, findDates } from './dates.ts';
+import { type FoundDate, findDates, findDeadline } from './dates.ts';
 import { type Difference, differencesIn } from './differences.ts';
 import { add, addOnce, maxEach } from './fact-list.ts';
 import { figuresIn } from './figures-in-text.ts';
@@ -94,7 +96,7 @@ export function readFacts(text: string): TextFacts {
     fields: units
       .flatMap(({ kind: unit, key, text, line }) => (unit === 'field' ? [{ key, text: fieldValue(key, text), line }] : []))
       .slice(0, maxEach),
-    messages: kind === 'e-mail' ? readMessages(units) : [],
+    messages: kind === 'e-mail' ? readMessages(units) : kind === 'transcript' ? readChat(text) : [],
     decisions: [],
     undecided: [],
     objections: [],
@@ -111,6 +113,7 @@ export function readFacts(text: string): TextFacts {
     log,
   };
   if (kind !== 'log') collect(facts, units);
+  if (facts.messages.length > 0 && kind === 'transcript') addChat(facts, units);
   if (kind === 'prose' || kind === 'minutes' || kind === 'timeline' || kind === 'incident' || kind === 'contract' || kind === 'e-mail')
     namesAndQuotes(facts, units, text);
   if (kind !== 'log') entries(facts, units);
@@ -156,7 +159,7 @@ function relate(facts: TextFacts, passages: readonly Passage[]): void {
 }
 
 function collect(facts: TextFacts, units: readonly Unit[]): void {
-  facts.date = facts.kind === 'changelog' || facts.kind === 'documentation' ? null : ownDate(units);
+  facts.date = facts.kind === 'changelog' || facts.kind === 'documentation' ? null : (ownDate(units) ?? firstDay(facts));
   const own = facts.date?.iso ?? null;
   const seen = new Set<string>();
   let previous: Unit | null = null;
@@ -183,7 +186,12 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
     if (facts.kind === 'changelog' || facts.kind === 'documentation') continue;
     if (previous !== null && withoutDeadline.test(unit.text.slice(0, 80))) undated(facts, previous);
     previous = unit.kind === 'sentence' ? unit : null;
-    stated(facts, unit, facts.kind === 'e-mail' || unit.kind === 'speech' ? me : null, facts.kind === 'e-mail' ? to : null);
+    stated(
+      facts,
+      unit,
+      facts.kind === 'e-mail' || unit.kind === 'speech' ? me : null,
+      facts.kind === 'e-mail' ? to : unit.kind === 'speech' && facts.messages.length > 0 ? `the others, asked by ${me}` : null,
+    );
   }
   facts.actions = facts.actions.map((action) => {
     if (action.date === null) {
@@ -209,6 +217,20 @@ function undated(facts: TextFacts, { text, line }: Quote): boolean {
   return isKnown || found !== null;
 }
 
+/** "I'll take care of the tickets. Needs to be done by 1 June": the deadline of the task before. */
+function laterDeadline(facts: TextFacts, sentence: string, line: number): boolean {
+  const last = facts.actions.at(-1);
+  if (last === undefined || last.line !== line || last.due !== null) return false;
+  const due = /^(?:(?:It|This|That) )?(?:[Nn]eeds|[Hh]as) to be (?:done|ready|paid|sent)|^(?:Deadline|Until|Bis|Muss bis)(?![\p{L}])/u.test(
+    sentence,
+  )
+    ? findDeadline(sentence)
+    : null;
+  if (due === null) return false;
+  facts.actions[facts.actions.length - 1] = { ...last, what: `${last.what} ${sentence}`, due: due.written, date: due.date };
+  return true;
+}
+
 /** One sentence or item after the other: its own words first, then its section. */
 function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | null): void {
   const section = sectionOf(unit.section);
@@ -223,6 +245,7 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
   const sentences = sentencesIn(unit, section);
   for (const [i, sentence] of sentences.entries()) {
     if (i > 0 && withoutDeadline.test(sentence.slice(0, 80)) && undated(facts, { text: sentences[i - 1]!, line })) continue;
+    if (i > 0 && laterDeadline(facts, sentence, line)) continue;
     const { kind, text } = statementOf(sentence, section === 'decisions');
     // An entry is quoted as a whole: its first sentence often names the subject.
     const quote = { text: unit.kind === 'item' && sentences.length > 1 ? unit.text : text, line };

@@ -90,7 +90,7 @@ export function listedPeople(text: string): string[] {
 
 const englishWords = new Set('the of and to in is was that for it with as on are by be this from at were which have has not'.split(' '));
 const notNames = new Set(
-  'Whether Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays I The A An It He She We They You This That These Those In On At By For From To Of And But Or If When After Before While As Not No Yes There Here What Who How Why Where Which Please Thank Thanks Dear Hello Hi Regards Best Kind Mr Mrs Ms Dr Prof Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September October November December Q1 Q2 Q3 Q4 OK UTC GMT CET CEST EST PST EUR USD GBP CHF JPY CNY SEK NOK DKK PLN CZK HUF CAD AUD INR BRL MXN'.split(
+  'Whether Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays I The A An It He She We They You This That These Those In On At By For From To Of And But Or If When After Before While As Not No Yes There Here What Who How Why Where Which Please Thank Thanks Dear Hello Hi Regards Best Kind Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr Jun Jul Aug Sep Oct Nov Dec Re Fwd Mr Mrs Ms Dr Prof Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September October November December Q1 Q2 Q3 Q4 OK UTC GMT CET CEST EST PST EUR USD GBP CHF JPY CNY SEK NOK DKK PLN CZK HUF CAD AUD INR BRL MXN'.split(
     ' ',
   ),
 );

@@ -41,12 +41,16 @@ export function textParts(facts: TextFacts, shown: ReadonlySet<string>): string[
       more,
     );
   parts.push(`Read by its form as ${kinds[facts.kind]}.`);
-  if (facts.date !== null)
+  if (facts.date !== null && facts.kind !== 'transcript')
     parts.push(
       `Its own date: ${safe(facts.date.written)}${facts.date.iso === null || facts.date.iso === facts.date.written ? '' : ` (${facts.date.iso})`}, line ${facts.date.line}.`,
     );
   if (facts.log !== null) parts.push(...logParts(facts));
-  if (facts.messages.length > 0)
+  if (facts.kind === 'transcript' && facts.messages.length > 0)
+    parts.push(
+      `${countOf(facts.messages.length, 'message')}, from ${facts.messages[0]!.iso ?? 'an unknown day'} to ${facts.messages.at(-1)!.iso ?? 'an unknown day'}.`,
+    );
+  else if (facts.messages.length > 0)
     table(
       `${countOf(facts.messages.length, 'message')} in the thread`,
       ['From', 'Date', 'Line'],

@@ -127,7 +127,7 @@ const happening =
 const requested =
   /^(?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?), (?:please|can you|could you|would you|will you|bitte|kannst du|könntest du|können sie) /u;
 const own =
-  /^(?:(?:yes|ok|okay|sure|right|good|and|so|then|ja|gut|also|fine|no problem)[,.!]? )?(?:I(?:'|’)ll|I will|I can|I am going to|I(?:'|’)m going to|let me|ich werde|ich kümmere|ich schicke|ich mache|ich erstelle|ich übernehme|ich kläre|ich prüfe|ich sende|ich bestelle) /iu;
+  /^(?:(?:yes|ok|okay|sure|sorry|right|good|and|so|then|ja|gut|also|fine|no problem)[,.!]? )?(?:I(?:'|’)ll|I will|I can(?! only| not)|we(?:'|’)ll|we will|wir werden|will do|on it|doing (?:it|that|this)|I am going to|I(?:'|’)m going to|let me|ich werde|ich kümmere|ich schicke|ich mache|ich erstelle|ich übernehme|ich kläre|ich prüfe|ich sende|ich bestelle|mache ich|erledige ich|je m['’]en occupe|lo hago yo|me encargo|ci penso io|me ne occupo)(?![\p{L}])/iu;
 const needed =
   /^(?:(?:and|also|und)[, ]{1,2})?(?:I|we|ich|wir) (?:still |also |noch |auch )?(?:need|brauche|brauchen|benötige|benötigen)(?: still| noch)?(?![\p{L}])/iu;
 const asking = /(?<![\p{L}])(?:please|kindly|bitte)(?![\p{L}])/iu;
@@ -200,7 +200,8 @@ export function actionOf(sentence: string, line: number, me: string | null, to: 
       return action(assigned.groups!.who!, sentence, line);
   }
   if (me !== null && own.test(read) && !/\?$/.test(read)) return action(me, sentence, line);
-  if (to !== null && (please.test(read) || asking.test(read) || needed.test(read))) return action(to, sentence, line);
+  if (to !== null && !/^(?:yes|ja|oui|sí|sì)[ ,!]/iu.test(read) && (please.test(read) || asking.test(read) || needed.test(read)))
+    return action(to, sentence, line);
   return null;
 }
 

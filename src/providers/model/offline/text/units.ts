@@ -178,7 +178,7 @@ function placed(words: readonly string[], first: number): [string, number][] {
 /** "Anna: …": the text before the colon if it may be a key, without a time before it. */
 function keyed(words: string): { key: string; value: string } | null {
   const bare = words
-    .replace(/^[[(]?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d{1,3})?[\])]?(?: ?[-–] ?| )/, '')
+    .replace(/^[[(]?(?:\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? )?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d{1,3})?(?: ?[AaPp][Mm])?[\])]?(?: ?[-–] ?| )/, '')
     .replace(/^\*\*([^*:]{1,40}):?\*\*:?/, '$1:');
   const colon = bare.indexOf(':');
   if (colon < 1 || colon > maxKeyChars + 12 || (bare[colon + 1] !== undefined && bare[colon + 1] !== ' ')) return null;

@@ -2,12 +2,15 @@
 import { exact, markdownTable, safe } from '../../figure.ts';
 import { clausesIn } from '../../questions.ts';
 import type { Answer, TextMaterial } from '../../report.ts';
+import { paymentsIn } from '../chat.ts';
 import { checkedByRules, checkedIn } from '../contradictions.ts';
 import type { Quote, TextFacts } from '../facts.ts';
 import { type Passage, passagesOf } from '../passages.ts';
-import { readUnits } from '../units.ts';
+import { readUnits, type Unit } from '../units.ts';
 import { changesOf } from './changes.ts';
+import { contractAnswer } from './contract.ts';
 import { Durations } from './durations.ts';
+import { isLetter, promisesIn, wishesIn } from './letters.ts';
 import { lossOf } from './losses.ts';
 import { moneyIn } from './money.ts';
 import { actionsOf, decisionsOf, openOf, unassignedOf } from './open-points.ts';
@@ -15,15 +18,32 @@ import { causeOf, ruledOut, whyLate } from './reasons.ts';
 import { leadOf, saidBy } from './said.ts';
 import { shortfall } from './shortfall.ts';
 import { figuresOnlyInSummary, hasSummary } from './summary-check.ts';
-import type { Told } from './told.ts';
+import { quotesShort, quoteTable, type Told } from './told.ts';
 
-type Subject = { facts: TextFacts; passages: readonly Passage[]; durations: Durations };
+type Subject = { facts: TextFacts; units: readonly Unit[]; passages: readonly Passage[]; durations: Durations };
 /** `when`: patterns that a clause must all match; `unless`: one that it must not match. Null: the rule does not apply to this text. */
 type Rule = { when: readonly RegExp[]; unless?: RegExp; answer: (clause: string, subject: Subject) => Told | null };
 
 const why = /(?<![\p{L}])(?:why|causes?|caused|reasons?|warum|weshalb|wieso|Ursachen?|Grund|Gründe)(?![\p{L}])/iu;
 const counting = /(?<![\p{L}])(?:how many|how often|number of|count|wie viele|wie oft)(?![\p{L}])/iu;
 const rules: readonly Rule[] = [
+  {
+    when: [/(?<![\p{L}])(?:who (?:pays?|paid|owes?)|wer (?:be)?zahlt|qui paie|quién paga|chi paga)(?![\p{L}])/iu],
+    answer: (_, { units }) => quotesOf(paymentsIn(units)),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:wants?|wish(?:es)?|asks? for|requests?|demands?|expects?|complains?|möchte|will|wünscht|fordert|veut|demande|quiere|pide|vuole|chiede)(?![\p{L}])/iu,
+    ],
+    unless: /(?<![\p{L}])(?:we want|I want|will be|how)(?![\p{L}])/iu,
+    answer: (_, { facts, passages }) => (facts.kind === 'e-mail' || isLetter(passages) ? quotesOf(wishesIn(passages)) : null),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:promis\p{L}{1,3}|offered|assured|committed|zugesagt|versprochen|angeboten|promise?s?|prometió|prometido|promesso)(?![\p{L}])/iu,
+    ],
+    answer: (_, { facts, passages }) => (facts.kind === 'e-mail' || isLetter(passages) ? quotesOf(promisesIn(passages)) : null),
+  },
   {
     when: [/(?<![\p{L}])(?:how long|how much time|how many (?:minutes|hours)|wie lange?|wie viel Zeit)(?![\p{L}])/iu],
     answer: (clause, { durations }) => (durations.isTimeline ? durations.answer(clause) : null),
@@ -119,7 +139,8 @@ const maxClauses = 16;
 export function answerClauses(task: string, { name, facts, text }: TextMaterial, several: boolean): { answers: Answer[]; rest: string[] } {
   const clauses = clausesIn(task);
   if (facts.log !== null || facts.kind === 'empty') return { answers: [], rest: clauses };
-  const passages = passagesOf(readUnits(text));
+  const units = readUnits(text);
+  const passages = passagesOf(units);
   const durations = new Durations(passages, facts.date?.iso?.slice(0, 4) ?? null);
   const answers: Answer[] = [];
   const rest: string[] = [];
@@ -128,11 +149,16 @@ export function answerClauses(task: string, { name, facts, text }: TextMaterial,
       answers.length < maxClauses
         ? rules.find(({ when, unless }) => when.every((pattern) => pattern.test(clause)) && unless?.test(clause) !== true)
         : undefined;
-    const told = rule?.answer(clause, { facts, passages, durations }) ?? null;
+    const told = rule?.answer(clause, { facts, units, passages, durations }) ?? contractAnswer(clause, facts, passages);
     if (told === null) rest.push(clause);
     else answers.push({ question: `${clause.replace(/[.?!]$/, '')}${several ? ` (${name})` : ''}`, ...told });
   }
   return { answers, rest };
+}
+
+/** Null where there are none. */
+function quotesOf(quotes: readonly Quote[]): Told | null {
+  return quotes.length === 0 ? null : { short: quotesShort(quotes), lines: [quoteTable(quotes)] };
 }
 
 /** What does not fit together, what could be checked, and what the rules check. */

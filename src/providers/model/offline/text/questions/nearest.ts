@@ -7,6 +7,8 @@ import { readUnits } from '../units.ts';
 
 const asking = /^(?:who|whom|when|where|what|which|why|how|whose|whether|wer|wen|wann|wo|was|welche[rsnm]?|warum|wie|ob)(?![\p{L}])/iu;
 const isQuestion = /\?$/;
+/** "What does the contract say: who …": the questions follow. */
+const leadIn = /^what (?:does|do|did) [^?]{1,80} say$/iu;
 /** "When was he on site?": the words of the clause before say who is meant. */
 const pronoun = /(?<![\p{L}])(?:he|she|it|they|him|her|them|er|sie|es|ihn|ihm)(?![\p{L}])/iu;
 const whenAsked = /^(?:when|at what time|since when|until when|wann|bis wann|seit wann)(?![\p{L}])/iu;
@@ -15,7 +17,9 @@ const maxLines = 3;
 const maxQuestions = 4;
 
 export function nearestLines(task: string, clauses: readonly string[], texts: readonly TextMaterial[]): Answer[] {
-  const questions = clauses.filter((clause) => asking.test(clause) || isQuestion.test(clause)).slice(0, maxQuestions);
+  const questions = clauses
+    .filter((clause) => (asking.test(clause) || isQuestion.test(clause)) && !leadIn.test(clause))
+    .slice(0, maxQuestions);
   if (questions.length === 0) return [];
   const lines = texts.flatMap(({ name, text }) =>
     readUnits(text)

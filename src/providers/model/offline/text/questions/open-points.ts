@@ -21,7 +21,10 @@ export function openOf(facts: TextFacts, passages: readonly Passage[]): Told {
   const unowned = facts.actions.filter(({ who, done }) => who === null && !done).map(({ what, line }) => ({ text: what, line }));
   const rows: [string, Quote][] = [
     ...facts.undecided.map((quote): [string, Quote] => ['put off or not decided', quote]),
-    ...facts.questions.filter((quote) => !isRequest(facts, quote)).map((quote): [string, Quote] => ['open question', quote]),
+    ...facts.questions
+      .filter((quote) => !isRequest(facts, quote) && isOfNewest(facts, quote))
+      .map((quote): [string, Quote] => ['open question', quote]),
+    ...askedLast(facts).map((quote): [string, Quote] => ['asked in the newest message', quote]),
     ...unowned.map((quote): [string, Quote] => ['action for which nobody is named', quote]),
     ...stillOpen(passages).map((quote): [string, Quote] => ['agreed earlier and not done', quote]),
   ];
@@ -34,8 +37,29 @@ export function openOf(facts: TextFacts, passages: readonly Passage[]): Told {
         rows.map(([why, { text, line }]) => [safe(text), why, safe(sectionAt(facts, line)), exact(line)]),
       ),
     ],
-    sections: ['Put off or not decided', 'Open questions', 'Actions for which nobody is named'],
+    sections: ['Put off or not decided', 'Open questions', 'Questions asked', 'Actions for which nobody is named'],
   };
+}
+
+/** Of a thread of mails only the newest has questions that nobody can have answered. */
+function isOfNewest(facts: TextFacts, { line }: Quote): boolean {
+  const range = newestMail(facts);
+  return range === null || (line >= range.from && line < range.to);
+}
+
+function newestMail({ kind, messages }: TextFacts): { from: number; to: number } | null {
+  if (kind !== 'e-mail' || messages.length < 2 || messages.some(({ iso }) => iso === null)) return null;
+  const newest = messages.reduce((last, each) => (each.iso! > last.iso! ? each : last));
+  return { from: newest.line, to: messages.find(({ line }) => line > newest.line)?.line ?? Number.POSITIVE_INFINITY };
+}
+
+/** What the newest mail of a thread asks its reader to do. */
+function askedLast(facts: TextFacts): Quote[] {
+  const range = newestMail(facts);
+  if (range === null) return [];
+  return facts.actions
+    .filter(({ who, line, done }) => !done && who?.startsWith('recipient') === true && line >= range.from && line < range.to)
+    .map(({ what, iso, line }) => ({ text: iso === null ? what : `${what} (${iso})`, line }));
 }
 
 /** "Can you book the room?" is a task. */

@@ -11,10 +11,10 @@ const maxFound = 60;
 const shortChars = 200;
 
 /** The quotes in a table, each once. */
-export function quoteTable(quotes: readonly Quote[]): string {
+export function quoteTable(quotes: readonly Quote[], most = maxQuotes): string {
   return markdownTable(
     ['As written', 'Line'],
-    quotes.slice(0, maxQuotes).map(({ text, line }) => [safe(text), exact(line)]),
+    quotes.slice(0, most).map(({ text, line }) => [safe(text), exact(line)]),
   );
 }
 

@@ -1,0 +1,117 @@
+/** Chat logs: the day of each message, what the others agreed to, and questions that were left without an answer. */
+import { amountsIn, isMoney } from './amounts.ts';
+import { isDay } from './dates.ts';
+import { addOnce } from './fact-list.ts';
+import type { DateFact, Quote, TextFacts } from './facts.ts';
+import type { Message } from './messages.ts';
+import type { Unit } from './units.ts';
+
+const maxMessages = 2_000;
+const maxQuoteChars = 300;
+/** "[12/05/2026, 18:02:11] Nora: …", "12.05.26, 18:02 - Nora: …", "2026-05-12 18:02 Nora: …". */
+const stamped =
+  /^[[(]?(?<a>\d{1,4})[./-](?<b>\d{1,2})[./-](?<c>\d{2,4}),? \d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?[\])]?(?: ?[-–] ?| )(?<from>[^:]{1,40}): /;
+
+/** The messages with their days; a day is null where day and month could be either way round in the whole log. */
+export function readChat(text: string): Message[] {
+  const found = text
+    .split('\n')
+    .slice(0, maxMessages)
+    .flatMap((written, i) => {
+      const groups = stamped.exec(written.trim().slice(0, 120))?.groups;
+      return groups === undefined ? [] : [{ a: groups.a!, b: groups.b!, c: groups.c!, from: groups.from!, line: i + 1 }];
+    });
+  const isDayFirst = found.some(({ a }) => a.length <= 2 && Number(a) > 12);
+  const isMonthFirst = found.some(({ a, b }) => a.length <= 2 && Number(b) > 12);
+  return found.map(({ a, b, c, from, line }) => {
+    const [year, month, day] = a.length === 4 ? [a, b, c] : isDayFirst ? [c, b, a] : [c, a, b];
+    const iso = `${year.padStart(4, '20')}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+    const isCertain = a.length === 4 || isDayFirst !== isMonthFirst;
+    return { from, line, iso: isCertain && isDay(iso) ? iso : null };
+  });
+}
+
+/** The day of the first message of a chat. */
+export function firstDay({ kind, messages }: TextFacts): DateFact | null {
+  const [first] = messages;
+  if (kind !== 'transcript' || first === undefined || first.iso === null) return null;
+  return { written: first.iso, iso: first.iso, note: '', text: first.from, line: first.line };
+}
+
+/** What was agreed in a chat, and what was left open: not every question. */
+export function addChat(facts: TextFacts, units: readonly Unit[]): void {
+  for (const quote of agreedIn(units)) addOnce(facts.decisions, quote);
+  facts.actions = facts.actions.map((action) => ({ ...action, what: withMessageBefore(action.what, action.line, units) }));
+  const open = unansweredIn(units);
+  facts.questions = [...facts.questions.filter(({ text }) => !/\?["”)]?$/.test(text)), ...open].toSorted((a, b) => a.line - b.line);
+  facts.undecided = facts.undecided.filter(({ text }) => !open.some((quote) => quote.text.includes(text)));
+}
+
+const proposing =
+  /(?:^|[.!?,;] )(?:so |then |and )?(?:shall (?:I|we)|should (?:I|we)|let(?:'|’)s|how about|what about|I(?:'|’)d say|I (?:suggest|propose)|why don(?:'|’)t we|soll(?:en)? (?:ich|wir)|wollen wir|ich schlage vor|lasst uns|on (?:fait|prend|réserve)|je propose|propongo|reservo|quedamos|facciamo|prenoto)(?![\p{L}])/iu;
+const deferring =
+  /(?<![\p{L}])(?:later|decide|think about|not me|no idea|don(?:'|’)t know|not sure|let(?:'|’)s see|we(?:'|’)ll see|ask again|später|weiß nicht|keine Ahnung|mal sehen|nicht ich|plus tard|sais pas|más tarde|no sé|più tardi|non so|non lo so)(?![\p{L}])/iu;
+const agreeing =
+  /^(?:yes|yep|yeah|fine|ok|okay|sure|fair enough|agreed|sounds good|deal|perfect|great|works for me|good idea|booked|ordered|done|👍|ja|gut|passt|einverstanden|gebucht|abgemacht|gerne?|oui|d['’]accord|ça marche|sí|vale|perfecto|sì|va bene|perfetto)(?![\p{L}])/iu;
+/** Messages after a proposal or a question that may answer it. */
+const near = 5;
+
+/** Proposals to which another speaker agreed, with who agreed. */
+function agreedIn(units: readonly Unit[]): Quote[] {
+  const spoken = units.filter(({ kind }) => kind === 'speech');
+  return spoken.flatMap((unit, at): Quote[] => {
+    if (!proposing.test(unit.text.slice(0, 1000)) || deferring.test(unit.text.slice(0, 1000))) return [];
+    const answers = followers(spoken, at).filter(({ text }) => agreeing.test(text));
+    if (!answers.some(({ key }) => key !== unit.key)) return [];
+    return [{ text: [unit, ...answers].map(written).join(' – '), line: unit.line }];
+  });
+}
+
+/** Questions that nobody answered, or whose answer was put off. */
+function unansweredIn(units: readonly Unit[]): Quote[] {
+  const spoken = units.filter(({ kind }) => kind === 'speech');
+  return spoken.flatMap((unit, at): Quote[] => {
+    if (!/\?["”)]?$/.test(unit.text.slice(-2))) return [];
+    const answers = followers(spoken, at);
+    const putOff = answers.findLastIndex(({ text }) => deferring.test(text.slice(0, 500)));
+    if (answers.some(({ key }) => key !== unit.key) && putOff === -1) return [];
+    return [{ text: [unit, ...answers.slice(0, putOff + 1)].map(written).join(' – '), line: unit.line }];
+  });
+}
+
+/** The messages up to the next question or proposal. */
+function followers(spoken: readonly Unit[], at: number): Unit[] {
+  const after = spoken.slice(at + 1, at + 1 + near);
+  // The first one may answer and ask at once: "Yes please! Divide by 4?".
+  const end = after.findIndex(
+    ({ text }, i) =>
+      (i > 0 && text.includes('?') && !agreeing.test(text)) ||
+      (proposing.test(text.slice(0, 1000)) && !deferring.test(text.slice(0, 1000))),
+  );
+  return end === -1 ? after : after.slice(0, end);
+}
+
+const brief =
+  /^(?:(?:ok|okay|sorry|yes|sure)[,.!]? )?(?:will do|on it|doing (?:it|that|this)|mache ich|erledige ich|lo hago yo|me encargo|ci penso io|me ne occupo)(?![\p{L}])/iu;
+const pronoun = /(?<![\p{L}])(?:him|her|them|it|that|this|ihn|ihm|ihr|das|es)(?![\p{L}])/iu;
+
+/** A task that names its matter only by a pronoun is told with the message before. */
+function withMessageBefore(what: string, line: number, units: readonly Unit[]): string {
+  if (!brief.test(what) && !pronoun.test(what)) return what;
+  const before = units.findLast((unit) => unit.kind === 'speech' && unit.line < line);
+  return before === undefined ? what : `${written(before)} – ${what}`;
+}
+
+const paying =
+  /(?<![\p{L}])(?:pays?|paid|owes?|money|transfer(?:red)?|each|shares?|bezahl\p{L}{0,2}|zahl\p{L}{0,2}|überweis\p{L}{0,3}|pro Person|paie|payé|chacun|paga\p{L}{0,2}|cada uno|ciascuno)(?![\p{L}])/iu;
+
+/** What is said of payments, each with its speaker. */
+export function paymentsIn(units: readonly Unit[]): Quote[] {
+  return units
+    .filter(({ kind, text }) => kind === 'speech' && (paying.test(text.slice(0, 1000)) || amountsIn(text).some(isMoney)))
+    .map((unit) => ({ text: written(unit), line: unit.line }));
+}
+
+function written({ key, text }: Unit): string {
+  return `${key}: ${text.length > maxQuoteChars ? `${text.slice(0, maxQuoteChars)}…` : text}`;
+}
