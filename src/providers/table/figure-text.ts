@@ -38,6 +38,11 @@ export function rowList(rows: readonly number[], most = 8): string {
   return `${rows.length === 1 ? 'row' : 'rows'} ${listed(rows.map(String), most)}`;
 }
 
+/** A value that is a word of the sentences themselves, such as "none", is quoted. */
+export function asValue(text: string): string {
+  return /^(?:none|nothing|nobody|all|others?|rest|keine?|alle|aucune?|ningun[oa]|nessun[oa])$/i.test(text) ? `"${text}"` : text;
+}
+
 /** What figures leave out: "5 exact duplicates and 11 rows with status refunded". */
 export function leftOutText(leftOut: readonly Pick<LeftOut, 'what' | 'count'>[]): string {
   return listed(leftOut.map(({ what, count }) => `${exact(count)} ${what}`));

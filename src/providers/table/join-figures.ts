@@ -7,7 +7,7 @@ import { clean } from './columns-in-memory.ts';
 import { countOf, exact, listed, round } from './figure-text.ts';
 import type { Ratio } from './findings/ratio.ts';
 import { dueFindings } from './join-dues-findings.ts';
-import { enriched, grouped, named } from './join-groups.ts';
+import { enriched, flagged, grouped, named, namedDurations } from './join-groups.ts';
 import type { JoinKey, JoinSide } from './join-key.ts';
 import { uniqueness } from './join-key.ts';
 import { monthBudget } from './join-month-budget.ts';
@@ -47,6 +47,10 @@ export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide, { per
     ...(products.length > 0 && mainOf(b) === undefined ? [] : enriched(countedB, a)),
     ...named(countedA, b),
     ...named(countedB, a),
+    ...flagged(a, b),
+    ...flagged(b, a),
+    ...namedDurations(countedA, b),
+    ...namedDurations(countedB, a),
     ...implausible(a, b),
     ...implausible(b, a),
     ...together(countedA, countedB),
@@ -90,7 +94,11 @@ function differences(a: Side, b: Side): Finding[] {
   const findings: Finding[] = [];
   for (const x of table(a).plans) {
     if (a.plans.includes(x)) continue;
-    const y = table(b).plans.find((plan) => nameTokens(plan.name).join(' ') === nameTokens(x.name).join(' ') && plan.reads === x.reads);
+    const y = table(b).plans.find(
+      (plan) =>
+        nameTokens(plan.name).join(' ') === nameTokens(x.name).join(' ') &&
+        (plan.reads === x.reads || (plan.type === 'integer' && x.type === 'integer')),
+    );
     if (y === undefined || b.plans.includes(y)) continue;
     const differing: string[] = [];
     let compared = 0;
@@ -103,7 +111,7 @@ function differences(a: Side, b: Side): Finding[] {
       const [mine, theirs] = [table(a).texts(x)[own[0]!]!, table(b).texts(y)[other]!];
       if (mine === '' && theirs === '') continue;
       compared++;
-      if (x.reads === 'number') {
+      if (x.reads === 'number' && y.reads === 'number') {
         const [m, t] = [table(a).numbers(x)[own[0]!]!, table(b).numbers(y)[other]!];
         if (m === t || (Number.isNaN(m) && Number.isNaN(t))) continue;
         if (!Number.isNaN(m) && !Number.isNaN(t)) {

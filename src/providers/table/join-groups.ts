@@ -2,9 +2,10 @@
 import type { ColumnPlan } from './column-evidence.ts';
 import { clean } from './columns-in-memory.ts';
 import { countOf, exact, listed, percent, round } from './figure-text.ts';
+import { durationGroups, durationsOf, rankedRows, rowsByGroup, rowsWith } from './findings/durations.ts';
 import { isRatingName } from './findings/ratings.ts';
 import { uniqueness } from './join-key.ts';
-import { mainOf, quantities, type Side, table, withoutText, written } from './join-side.ts';
+import { mainOf, maxKeyChars, quantities, type Side, table, withoutText, written } from './join-side.ts';
 import { isPrice } from './plan-figures.ts';
 import type { Finding } from './table-profile.ts';
 
@@ -71,6 +72,61 @@ export function named(a: Side, b: Side): Finding[] {
   ];
 }
 
+/** The shortest and the longest durations of a table by its groups, with the names of the other. */
+export function namedDurations(a: Side, b: Side): Finding[] {
+  const label = table(b).nameBeside(b.plans);
+  if (label === undefined || uniqueness(a.rows) < 0.95 || uniqueness(b.rows) < 0.95) return [];
+  const keyOf = new Map([...a.rows].flatMap(([key, rows]) => rows.map((at) => [at, key] as const)));
+  const nameOf = (at: number) => {
+    const other = b.rows.get(keyOf.get(at)!)?.[0];
+    return `${written(a, at)} (${other === undefined ? `not in ${b.name}` : table(b).texts(label)[other]!.slice(0, maxKeyChars)})`;
+  };
+  return durationsOf(table(a)).flatMap((durations): Finding[] => {
+    const { plan, seconds, write } = durations;
+    const ofKeys = (rows: readonly number[]) => rows.filter((at) => keyOf.has(at));
+    const ends = (rows: readonly number[]) => {
+      const [short, long] = [seconds[rows[0]!]!, seconds[rows.at(-1)!]!];
+      return `shortest ${write(short)} of ${rowsWith(short, rows, seconds, nameOf)}, longest ${write(long)} of ${rowsWith(long, rows, seconds, nameOf)}`;
+    };
+    const groups = durationGroups(table(a), plan).flatMap((group) => {
+      const each = rowsByGroup(table(a), durations, group).flatMap(([key, own]) => {
+        const rows = ofKeys(own);
+        return rows.length === 0 ? [] : [`${group.name} ${key}: ${ends(rows)}`];
+      });
+      return [`${plan.name} by ${group.name}, with names from ${b.name}: ${listedBy(each)}.`];
+    });
+    const all = ofKeys(rankedRows(seconds));
+    const whole = all.length === 0 ? [] : [`${plan.name} with names from ${b.name}: ${ends(all)}.`];
+    return (groups.length > 0 ? groups : whole).map((text) => ({ kind: 'join_durations', text }));
+  });
+}
+
+/** Of the rows with each answer of a yes-or-no column, how many have a row in the other table. */
+export function flagged(a: Side, b: Side): Finding[] {
+  if (uniqueness(a.rows) < 0.95) return [];
+  const flags = table(a).plans.filter(({ type, values }) => type === 'boolean' && values.distinct === 2);
+  return flags.slice(0, maxMeasures).map((plan) => {
+    const texts = table(a).texts(plan);
+    const counts = new Map<string, { found: number; all: number }>();
+    for (const [key, [at]] of a.rows) {
+      const answer = texts[at!]!;
+      const own = counts.get(answer) ?? { found: 0, all: 0 };
+      counts.set(answer, own);
+      own.all++;
+      if (b.rows.has(key)) own.found++;
+    }
+    const each = [...counts].map(
+      ([answer, { found, all }]) =>
+        `${exact(found)} of ${countOf(all, 'key')} ${answer === '' ? `without ${plan.name}` : `with ${plan.name} ${answer}`}`,
+    );
+    return { kind: 'join_flags', text: `Of ${a.name}, in ${b.name}: ${listed(each)}.` };
+  });
+}
+
+function listedBy(each: readonly string[]): string {
+  return each.length > shown ? `${each.slice(0, shown).join('; ')}; and ${exact(each.length - shown)} more` : each.join('; ');
+}
+
 /** @param from the table with the group columns; only those in `only`, if given */
 export function grouped(
   a: Side,
@@ -120,12 +176,10 @@ export function grouped(
       {
         kind: 'join_groups',
         text: `${name} by ${plan.name} (from ${from.name}${withoutText(a)}): ${listed(
-          ranked
-            .slice(0, shown)
-            .map(
-              ([group, { sum, rows }]) =>
-                `${group} ${additive ? exact(clean(sum)) : round(sum)} (${positive ? `${percent(sum, whole)}, ` : ''}${countOf(rows, 'row')})`,
-            ),
+          ranked.map(
+            ([group, { sum, rows }]) =>
+              `${group} ${additive ? exact(clean(sum)) : round(sum)} (${positive ? `${percent(sum, whole)}, ` : ''}${countOf(rows, 'row')})`,
+          ),
           shown,
         )}${none}.`,
       },

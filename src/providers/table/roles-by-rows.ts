@@ -40,6 +40,10 @@ const recountedEachPeriod = new Set(
 /** The changes of a stock from one period to the next, as a share of it; larger changes may be those of a flow. */
 const maxChangedShare = 0.1;
 const minPeriods = 5;
+/** Sizes that a thing comes in: few values in many rows are kinds, such as the distances of a race. */
+const kindWords = new Set('distance distanz strecke parcours distancia distanza afstand course size größe groesse taille talla'.split(' '));
+const mostKinds = 8;
+const minRowsOfKind = 4;
 const monthMs = 27 * 86_400_000;
 
 export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnPlan[] {
@@ -58,6 +62,7 @@ export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnP
     // A single column "apr" is no month.
     if (single && plan.role === 'measure' && nameTokens(plan.name).length === 1 && isPeriodName(nameTokens(plan.name)))
       if (!/\d/.test(plan.name)) return { ...plan, role: /^apr$/i.test(plan.name.trim()) ? 'rate' : 'unclear' };
+    if (isKind(table, plan)) return { ...plan, role: 'code', reads: 'text' };
     if (plan.reads === 'number' && plan.role === 'measure' && isMark(plan, columns, ofTests)) return { ...plan, role: 'rate' };
     if (plan.reads === 'number' && plan.role === 'measure' && isCountedAgain(table, plan, groups)) return { ...plan, role: 'level' };
     if (level && plan.reads === 'number' && plan.role !== 'rate' && has(nameTokens(plan.name), readings)) return { ...plan, role: 'level' };
@@ -66,6 +71,15 @@ export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnP
     const isSize = plan.reads === 'number' && plan.role === 'measure' && has(nameTokens(plan.name), sizeWords);
     return isSize && groups.some((group) => belongsTo(table, plan, group)) ? { ...plan, role: 'rate' } : plan;
   });
+}
+
+function isKind(table: ColumnsInMemory, plan: ColumnPlan): boolean {
+  const { name, reads, type, values, filled, units } = plan;
+  if (reads !== 'number' || (type !== 'integer' && type !== 'number') || units.size > 1 || !has(nameTokens(name), kindWords)) return false;
+  if (!values.exact || values.distinct < 2 || values.distinct > mostKinds || filled < values.distinct * minRowsOfKind) return false;
+  const counts = new Map<string, number>();
+  for (const text of table.texts(plan)) if (text !== '') counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts.values()].every((count) => count > 1);
 }
 
 /** Readings of instruments: their units show it, or, without units, the name of a column. */

@@ -1,6 +1,7 @@
 /** Figures in a report's form, and the columns of a profile that are worth reporting. */
 export { countOf, exact, leftOutText, listed, percent, round } from '../../table/figure-text.ts';
 
+import { asValue } from '../../table/figure-text.ts';
 import type { ColumnProfile, Figures, GroupProfile, TableProfile } from '../../table/table-profile.ts';
 
 const moneyName =
@@ -60,6 +61,11 @@ export function safe(text: string): string {
     .replace(/\s+/g, ' ')
     .replace(/[\\|<>[\]`*]/g, (char) => `\\${char}`)
     .trim();
+}
+
+/** A value in a sentence. */
+export function safeValue(text: string): string {
+  return safe(asValue(text));
 }
 
 /** A Markdown table. Cells must already be escaped. */

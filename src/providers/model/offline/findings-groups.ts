@@ -3,7 +3,7 @@ import { clean } from '../../table/columns-in-memory.ts';
 import { withoutEqualGroups } from '../../table/equal-groups.ts';
 import { largestKept } from '../../table/fit-profile.ts';
 import type { ColumnProfile, Figures, GroupProfile, TableProfile } from '../../table/table-profile.ts';
-import { addsUp, countOf, exact, groupedRows, listed, mainMeasure, measures, percent, round, safe } from './figure.ts';
+import { addsUp, countOf, exact, groupedRows, listed, mainMeasure, measures, percent, round, safe, safeValue } from './figure.ts';
 
 /** A profile has at most this many groups of one column. */
 const maxGroups = 300;
@@ -44,7 +44,7 @@ function withLeftOut(values: GroupValues, measure: ColumnProfile): string {
   const written = addsUp(measure) ? exact : round;
   const each = values.flatMap(({ value, figures, all }) => {
     const whole = all === undefined ? undefined : figure(all.figures);
-    return whole === undefined || whole === figure(figures) ? [] : [`${safe(value)} ${written(whole)}`];
+    return whole === undefined || whole === figure(figures) ? [] : [`${safeValue(value)} ${written(whole)}`];
   });
   return each.length === 0 ? '' : ` With what the figures leave out: ${listed(each, valuesListed)}.`;
 }
@@ -61,7 +61,7 @@ function countedValues(profile: TableProfile, group: GroupProfile, own: ColumnPr
   const whole = groupedRows(profile, group);
   const all =
     values.length <= valuesListed
-      ? ` In order: ${values.map(({ value, rows }) => `${safe(value)} ${exact(rows)} (${percent(rows, whole)})`).join(', ')}.`
+      ? ` In order: ${values.map(({ value, rows }) => `${safeValue(value)} ${exact(rows)} (${percent(rows, whole)})`).join(', ')}.`
       : '';
   // The column counts each spelling; the groups count a value once.
   const different = isComplete(group) ? values.length : own?.distinct;
@@ -71,11 +71,11 @@ function countedValues(profile: TableProfile, group: GroupProfile, own: ColumnPr
     return [
       `${safe(by)}: ${values
         .slice(0, valuesListed)
-        .map(({ value, rows }) => `${safe(value)} ${exact(rows)}`)
-        .join(', ')}${values.length > valuesListed ? ' and more' : ''} (rows).${distinct}`,
+        .map(({ value, rows }) => `${safeValue(value)} ${exact(rows)}`)
+        .join(', ')}${values.length > valuesListed ? ` and ${exact(values.length - valuesListed)} more` : ''} (rows).${distinct}`,
     ];
   return [
-    `${safe(first.value)} is the most frequent ${safe(by)}: ${exact(first.rows)} of ${countOf(whole, 'row')} (${percent(first.rows, whole)}).${all}${distinct}`,
+    `${safeValue(first.value)} is the most frequent ${safe(by)}: ${exact(first.rows)} of ${countOf(whole, 'row')} (${percent(first.rows, whole)}).${all}${distinct}`,
   ];
 }
 
@@ -90,8 +90,8 @@ function groupFigures(profile: TableProfile, group: GroupProfile, measure: Colum
     .toSorted((a, b) => b.figure - a.figure);
   const [top, last] = [ranked[0], ranked.at(-1)];
   if (top === undefined || last === undefined || top === last || top.figure === last.figure) return [];
-  const tops = ranked.filter(({ figure }) => figure === top.figure).map(({ value }) => safe(value));
-  const lasts = ranked.filter(({ figure }) => figure === last.figure).map(({ value }) => safe(value));
+  const tops = ranked.filter(({ figure }) => figure === top.figure).map(({ value }) => safeValue(value));
+  const lasts = ranked.filter(({ figure }) => figure === last.figure).map(({ value }) => safeValue(value));
   const written = additive ? exact : round;
   const complete = isComplete(group);
   // The figures by the status have the rows that do not count too.
@@ -103,7 +103,7 @@ function groupFigures(profile: TableProfile, group: GroupProfile, measure: Colum
     .slice(0, complete ? valuesListed : largestKept)
     .map(
       ({ value, rows, figure }) =>
-        `${safe(value)} ${written(figure)} (${positive ? `${percent(figure, whole)}, ` : ''}${countOf(rows, 'row')})`,
+        `${safeValue(value)} ${written(figure)} (${positive ? `${percent(figure, whole)}, ` : ''}${countOf(rows, 'row')})`,
     );
   const listing =
     ranked.length > 2 || measure !== mainMeasure(profile)
@@ -138,7 +138,7 @@ function leaderWithout({ name, numbers }: ColumnProfile, { by, values }: GroupPr
   const [first, second] = sums.toSorted((a, b) => b.rest - a.rest);
   if (leader === undefined || leader.value !== top.cells[by] || first === undefined || first.value === leader.value) return '';
   if (second === undefined || first.rest === second.rest) return '';
-  return ` Without row ${top.row} (${exact(top.value)}), ${safe(first.value)} leads: ${safe(first.value)} ${exact(first.rest)}, ${safe(leader.value)} ${exact(leader.rest)}.`;
+  return ` Without row ${top.row} (${exact(top.value)}), ${safeValue(first.value)} leads: ${safeValue(first.value)} ${exact(first.rest)}, ${safeValue(leader.value)} ${exact(leader.rest)}.`;
 }
 
 /** A mean of few rows beside means of many is no safe comparison. */
@@ -147,7 +147,7 @@ function fewRows(ranked: readonly { value: string; rows: number }[]): string {
   const few = ranked.filter(({ rows }) => rows < minForMean && rows * minTimesFewer <= most);
   if (few.length === 0) return '';
   return ` ${listed(
-    few.map(({ value, rows }) => `${safe(value)} rests on only ${countOf(rows, 'row')}`),
+    few.map(({ value, rows }) => `${safeValue(value)} rests on only ${countOf(rows, 'row')}`),
     3,
   )}, too few for a safe comparison with the others.`;
 }
@@ -156,7 +156,7 @@ function fewRows(ranked: readonly { value: string; rows: number }[]): string {
 function addedUp(values: GroupValues, name: string): string {
   const sums = values.flatMap(({ value, figures }) => (figures[name] === undefined ? [] : [{ value, sum: figures[name].sum }]));
   const ranked = sums.toSorted((a, b) => b.sum - a.sum).slice(0, valuesListed);
-  return ` Added up, if that means something: ${ranked.map(({ value, sum }) => `${safe(value)} ${exact(sum)}`).join(', ')}.`;
+  return ` Added up, if that means something: ${ranked.map(({ value, sum }) => `${safeValue(value)} ${exact(sum)}`).join(', ')}.`;
 }
 
 /** From the first year to the last, if years are in a column of their own. */
@@ -170,7 +170,7 @@ function overYears(values: GroupValues, measure: ColumnProfile, own: ColumnProfi
   if (from <= 0) return [];
   const written = addsUp(measure) ? exact : round;
   return [
-    `From ${safe(first.value)} (${written(from)}) to ${safe(last.value)} (${written(to)}), ${addsUp(measure) ? '' : 'the mean '}${safe(measure.name)} changes by ${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)}.`,
+    `From ${safeValue(first.value)} (${written(from)}) to ${safeValue(last.value)} (${written(to)}), ${addsUp(measure) ? '' : 'the mean '}${safe(measure.name)} changes by ${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)}.`,
   ];
 }
 
@@ -190,7 +190,7 @@ function otherSums(profile: TableProfile, by: string, values: GroupValues, main:
         .flatMap(({ value, figures }) => (figures[name] === undefined ? [] : [{ value, sum: figures[name].sum }]))
         .toSorted((a, b) => b.sum - a.sum);
       if (ranked.length < 2) return [];
-      return [`${safe(name)} by ${safe(by)}: ${ranked.map(({ value, sum }) => `${safe(value)} ${exact(sum)}`).join(', ')}.`];
+      return [`${safe(name)} by ${safe(by)}: ${ranked.map(({ value, sum }) => `${safeValue(value)} ${exact(sum)}`).join(', ')}.`];
     });
 }
 
@@ -212,7 +212,7 @@ function otherMeans(profile: TableProfile, by: string, values: GroupValues, main
           .flatMap(({ value, figures }) => (figures[name] === undefined ? [] : [{ value, mean: figures[name].mean }]))
           .toSorted((a, b) => b.mean - a.mean);
         if (ranked.length < 2) return [];
-        return [`Mean ${safe(name)} by ${safe(by)}: ${ranked.map(({ value, mean }) => `${safe(value)} ${round(mean)}`).join(', ')}.`];
+        return [`Mean ${safe(name)} by ${safe(by)}: ${ranked.map(({ value, mean }) => `${safeValue(value)} ${round(mean)}`).join(', ')}.`];
       })
   );
 }

@@ -4,6 +4,7 @@ import { isRatingName } from '../../table/findings/ratings.ts';
 import { isAttributeDate } from '../../table/plan-figures.ts';
 import type { ColumnProfile, TableProfile, TrendProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, keyFigure, listed, mainMeasure, percent, round, safe } from './figure.ts';
+import { hasWholeYears, yearFindings } from './findings-years.ts';
 
 const maxOtherTrends = 3;
 /** Share of half of the periods at which one value is told apart. */
@@ -36,16 +37,19 @@ export function trend(profile: TableProfile): string[] {
     const tied = ranked.filter((point) => figureOf(point) === figure).map((point) => point.period);
     return tied.length > 3 ? `${tied.slice(0, 3).join(', ')} and ${tied.length - 3} more` : tied.toSorted().join(' and ');
   };
+  const byYears = hasWholeYears(profile);
   const sentences = [
+    ...yearFindings(profile),
     `By ${period}, ${what} was highest in ${tiedWith(figureOf(top))} (${written(figureOf(top))}) and lowest in ${tiedWith(figureOf(low))} (${written(figureOf(low))}).${withoutLargest(profile, measure, ranked)}`,
   ];
   sentences.push(...eachPeriod(profile, measure, points));
   if (isSparse(profile, points.length)) return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure)];
   const partial = additive ? partialEnds(profile) : { first: false, last: false };
   const compared = points.slice(partial.first ? 1 : 0, partial.last ? -1 : undefined);
-  const [first, last] = [compared[0] ?? points[0]!, compared.at(-1) ?? points.at(-1)!];
+  const last = compared.at(-1) ?? points.at(-1)!;
+  const first = sameMonth(period, compared, last) ?? compared[0] ?? points[0]!;
   const [from, to] = [figureOf(first), figureOf(last)];
-  if (from > 0 && compared.length > 1)
+  if (from > 0 && first !== last && !byYears)
     sentences.push(
       `From ${first.period} (${written(from)}) to ${last.period} (${written(to)}) ${what} changes by ${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)}.`,
     );
@@ -70,12 +74,18 @@ export function trend(profile: TableProfile): string[] {
   const rest = isCarried
     ? ` (without the largest value, ${written(largest)}: ${percent(Math.abs(restAfter - restBefore), restBefore)} ${restAfter > restBefore ? 'above' : 'below'})`
     : '';
-  if (half >= 3 && before > 0 && after > 0 && isSafe && Math.abs(after / before - 1) >= 0.1) {
+  if (!byYears && half >= 3 && before > 0 && after > 0 && isSafe && Math.abs(after / before - 1) >= 0.1) {
     sentences.push(
       `The last ${half} ${period}s${skipsDays(period, points) ? ' with rows' : ''} together have ${percent(Math.abs(after - before), before)} ${after > before ? 'more' : 'less'} ${measure === undefined ? 'rows' : safe(measure.name)} than the first ${half}${rest}.`,
     );
   }
   return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure), ...partialPeriods(profile)];
+}
+
+/** Of more than a year of months, the first that is the month of the last one: other months may differ by their season. */
+function sameMonth<P extends { period: string }>(period: string, points: readonly P[], last: P): P | undefined {
+  if (period !== 'month' || points.length < 13) return undefined;
+  return points.find((point) => point !== last && point.period.slice(5) === last.period.slice(5));
 }
 
 /** What the highest period has without the largest single value, where that value makes a good part of its lead. */
@@ -144,13 +154,17 @@ function otherTrends({ trend: found, columns }: TableProfile, main: ColumnProfil
 }
 
 /** For figures by day, the months too; for figures by month, the quarters and the years. */
-function longerPeriods({ trend: found }: TableProfile, measure: ColumnProfile | undefined): string[] {
+function longerPeriods(profile: TableProfile, measure: ColumnProfile | undefined): string[] {
+  const { trend: found } = profile;
   if (found === null || (measure !== undefined && !addsUp(measure))) return [];
   const keys: ((period: string) => string)[] =
     found.period === 'day'
       ? [(period) => period.slice(0, 7)]
       : found.period === 'month'
-        ? [(period) => `${period.slice(0, 4)} Q${Math.ceil(Number(period.slice(5, 7)) / 3)}`, (period) => period.slice(0, 4)]
+        ? [
+            (period) => `${period.slice(0, 4)} Q${Math.ceil(Number(period.slice(5, 7)) / 3)}`,
+            ...(hasWholeYears(profile) ? [] : [(period: string) => period.slice(0, 4)]),
+          ]
         : found.period === 'quarter'
           ? [(period) => period.slice(0, 4)]
           : [];
@@ -165,8 +179,10 @@ function longerPeriods({ trend: found }: TableProfile, measure: ColumnProfile | 
       own.parts++;
     }
     if (sums.size < 2 || sums.size > maxLonger) return [];
+    const isWhole = measure === undefined || found.points.every(({ figures }) => figures[measure.name] !== undefined);
     const each = [...sums].map(
-      ([name, { sum, parts }]) => `${name} ${exact(Number(sum.toPrecision(12)))} (${countOf(parts, found.period)} with rows)`,
+      ([name, { sum, parts }]) =>
+        `${name} ${exact(Number(sum.toPrecision(12)))} (${countOf(parts, found.period)} with ${isWhole ? 'rows' : 'a value'})`,
     );
     const called = found.period === 'day' ? 'month' : found.period === 'month' && i === 0 ? 'quarter' : 'year';
     return [`${measure === undefined ? 'Rows' : safe(measure.name)} by ${called}: ${each.join(', ')}.`];

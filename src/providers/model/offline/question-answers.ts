@@ -36,12 +36,18 @@ const nothingOdd = 'The rules of the offline model found nothing that questions 
 const doubtful = 'factor_error';
 /** Findings on just what was asked, beside which others would only distract. */
 const decisiveKinds = new Set(['budget_months', 'join_converted', 'asked_ratio']);
+const durationKinds = wordSet('durations join_durations');
+const speedWords = wordSet(
+  'fastest slowest quickest fast slow quick schnellste schnellster schnellsten langsamste langsamster langsamsten rapide rapides lent lents rápido rápida lento lenta veloce veloci',
+);
 const periodWords = wordSet('month quarter period monat quartal zeitraum mes trimestre periodo mois période');
 const countWords = wordSet('many number count viele anzahl');
 const comparing = wordSet('compare vergleiche vergleichen compara comparez confronta vergelijk');
 /** "Which customers have no orders", "which orders belong to no customer". */
 const missingWords = wordSet('no none without belong belongs kein keine keinen ohne ningún ninguno ninguna sin aucun aucune sans');
 const missingKinds = new Set(['join_only', 'join_inactive', 'dues_unassigned']);
+const notWords = wordSet('not nicht pas no non niet nie não');
+const inWords = wordSet('in im dans en nel nella on auf w em');
 const promoterWords = wordSet('nps enps promoter promoters');
 /** How many formulas were computed again, beside those that are wrong. */
 const checkNotes = new Set(['formula_agrees', 'formula_counted', 'formula_unchecked']);
@@ -82,6 +88,14 @@ export function questionAnswers(task: string, tables: readonly TableProfile[], j
     const exact = covered.length > 0 ? covered : statusFigures(words, filled);
     if (exact.length > 0) return [answerOf(question, exact)];
     const isOther = otherSide(question, joins, filled);
+    const lackingIn = isOnLackingIn(words) ? candidates.filter(({ kind, text }) => missingKinds.has(kind) && !isOther(text)) : [];
+    if (lackingIn.length > 0)
+      return [
+        answerOf(
+          question,
+          lackingIn.map(({ text }) => text),
+        ),
+      ];
     const asked = withItsMeasure(words, candidates, filled).filter(({ text }) => !isOther(text));
     if (asksWorth(words) && !hasValue(asked, filled)) return [{ question, short: noValue, lines: [`${noValue}.`] }];
     return answer(question, words, asked, filled, empty);
@@ -236,6 +250,11 @@ function isOnQuality({ topics }: Asked): boolean {
   return own.length > 0 && own.every(({ kinds }) => kinds === qualityKinds);
 }
 
+/** "Who is in the one file, but not in the other?" */
+function isOnLackingIn(words: readonly string[]): boolean {
+  return words.some((word, i) => notWords.has(word) && inWords.has(words[i + 1] ?? ''));
+}
+
 function wrongIn({ rated }: Asked): Rated[] {
   return rated.filter(({ about, candidate }) => about > 0 && qualityKinds.has(candidate.kind));
 }
@@ -257,12 +276,14 @@ function doubtsOf({ rated, mentionedOf }: Asked): Rated[] {
 
 function decisiveOf({ words, rated }: Asked): Rated[] {
   const isOnMissing = isInterrogative(words[0] ?? '') && words.some((word) => missingWords.has(word));
+  const isOnSpeed = words.some((word) => speedWords.has(word));
   const isOnPeriod = words.some((word) => monthNumber(word) > 0 || periodWords.has(word));
   const [first] = rated.filter(({ candidate }) => candidate.kind !== doubtful);
   const isOnWorth = asksWorth(words) || (words.some((word) => perWords.has(word)) && first?.candidate.kind === 'join_product');
   return rated.filter(
     ({ candidate: { kind, text }, named }) =>
       decisiveKinds.has(kind) ||
+      (isOnSpeed && durationKinds.has(kind)) ||
       (isOnWorth && (valueKinds.has(kind) || (kind === 'join_groups' && named > 0 && text.includes(' × ')))) ||
       (isOnPeriod && kind === 'asked_period') ||
       (isOnMissing && missingKinds.has(kind)),

@@ -240,8 +240,15 @@ const topics: readonly Topic[] = [
     words: /^(?:fails?|failed|failures?|failing|errors?|cancelled|canceled|returned|rejected|status|statuses)$/,
     kinds: wordSet('rare_state outcomes rate'),
   },
-  { words: /^(?:slow|slowest|fast|fastest|latency)$/, kinds: wordSet('durations group level span') },
-  { words: /^(?:long|longest|takes?|took|duration|durations|lasts?|lasted|dauer|dauert\p{L}?|lange)$/u, kinds: wordSet('durations span') },
+  {
+    words:
+      /^(?:slow|slowest|fast|fastest|quick|quickest|latency|schnellste\p{L}?|langsamste\p{L}?|rapides?|lents?|rápid[oa]s?|lent[oa]s?|veloc[ei])$/u,
+    kinds: wordSet('durations join_durations group level span'),
+  },
+  {
+    words: /^(?:long|longest|takes?|took|duration|durations|lasts?|lasted|dauer|dauert\p{L}?|lange)$/u,
+    kinds: wordSet('durations join_durations span'),
+  },
   {
     words: /^(?:open|still|unfinished|unresolved|closed|offen\p{L}?)$/u,
     kinds: wordSet('open missing missing_rows join_difference join_under budget_rest'),

@@ -5,6 +5,7 @@ import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { countOf, exact, listed, percent, round, rowList } from '../figure-text.ts';
 import { leadingMeasure, unitColumns } from '../plan-figures.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
+import { durationsOf } from './durations.ts';
 import { outlierRows } from './outliers.ts';
 import { weekdays } from './weekday.ts';
 
@@ -25,7 +26,10 @@ export function timeFindings(table: ColumnsInMemory, profile: TableProfile): Fin
   if (table.count < minRows) return [];
   const trend = table.plans.find(({ name, reads, dateDoubt }) => name === profile.trend?.date_column && reads === 'date' && !dateDoubt);
   const measure = leadingMeasure(table.plans);
-  const clock = table.plans.find((plan) => plan.reads === 'text' && !has(nameTokens(plan.name), lengths) && isClock(table.texts(plan)));
+  const durations = durationsOf(table).map(({ plan }) => plan);
+  const clock = table.plans.find(
+    (plan) => plan.reads === 'text' && !has(nameTokens(plan.name), lengths) && !durations.includes(plan) && isClock(table.texts(plan)),
+  );
   const hours = trend?.timed === true ? hoursOf(table.dates(trend)) : clock === undefined ? null : clockHours(table.texts(clock));
   return [
     ...(hours === null ? [] : byHour(table, profile, trend?.timed === true ? trend.name : clock!.name, hours, measure ?? levelled(table))),

@@ -18,6 +18,7 @@ import { crossFindings, outcomeFindings } from './crossed-groups.ts';
 import { currencyFindings } from './currency.ts';
 import { namedFindings } from './dates.ts';
 import { dueFindings } from './due-dates.ts';
+import { durationFindings } from './durations.ts';
 import { timeFindings } from './event-times.ts';
 import { factorErrors } from './factor-errors.ts';
 import { fewRowsFindings } from './few-rows.ts';
@@ -43,6 +44,7 @@ import { scoreFindings } from './score.ts';
 import { seriesFindings } from './series.ts';
 import { stockFindings } from './stock.ts';
 import { textFindings } from './text.ts';
+import { clockFindings } from './times-of-day.ts';
 import { totalColumnFindings, totalRowFindings } from './total-columns.ts';
 import { writtenNumberFindings } from './written-numbers.ts';
 
@@ -103,6 +105,8 @@ export function findingsOf(
     ...outcomeFindings(distinct, profile),
     ...timeFindings(table, profile),
     ...relations,
+    ...clockFindings(table),
+    ...durationFindings(table),
     ...totalRowFindings(all, totals, memory.totals),
     ...boundFindings(all),
     ...constantSumFindings(table),

@@ -1,7 +1,7 @@
 /** Groups over time: the change of each from the first period of the table to the last, and its figure in every period. */
 import type { ColumnPlan } from '../column-evidence.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
-import { exact, listed, percent, round } from '../figure-text.ts';
+import { asValue, exact, listed, percent, round } from '../figure-text.ts';
 import { isAttributeDate, leadingMeasure, trendPlan, unitColumns } from '../plan-figures.ts';
 import type { Finding } from '../table-profile.ts';
 import { isGroup } from './crossed-groups.ts';
@@ -25,7 +25,8 @@ type Tally = { rows: number; sum: number; largest: number; next: number; at: num
 /** What is compared: the sum of a column, its mean, or the number of rows. */
 type Compared = { name: string; numbers: Float64Array | null; additive: boolean };
 type Periods = { names: string[]; of: string[] };
-type Change = { key: string; from: number | null; to: number | null };
+type Change = { key: string; own: ReadonlyMap<string, Tally>; from: number | null; to: number | null };
+type FullChange = Change & { from: number; to: number };
 
 /** The months between which groups are compared, as `2024-01`, or `01` for the last year that has both. */
 export type Months = { from: string; to: string };
@@ -173,8 +174,8 @@ function growth(table: ColumnsInMemory, group: ColumnPlan, compared: Compared, d
   if (cells.size < 2) return [];
   const figure = (tally: Tally | undefined) => (tally === undefined ? null : clean(compared.additive ? tally.sum : tally.sum / tally.rows));
   const [first, last] = [names[0]!, names.at(-1)!];
-  const changes = [...cells].map(([key, own]) => ({ key, from: figure(own.get(first)), to: figure(own.get(last)) }));
-  const full = changes.filter(({ from, to }) => from !== null && to !== null) as { key: string; from: number; to: number }[];
+  const changes = [...cells].map(([key, own]) => ({ key: asValue(key), own, from: figure(own.get(first)), to: figure(own.get(last)) }));
+  const full = changes.filter(({ from, to }) => from !== null && to !== null) as FullChange[];
   // Groups that rarely have rows at both ends are no series.
   if (full.length < 2 || full.length < cells.size / 2) return [];
   if (compared.numbers === null && changes.every(({ from, to }) => from === to)) return [];
@@ -186,7 +187,7 @@ function growth(table: ColumnsInMemory, group: ColumnPlan, compared: Compared, d
       `${key} ${sign(to - from)}${written(clean(Math.abs(to - from)))} (${written(from)} to ${written(to)}${shareOf(from, to)})`,
   );
   const other = changes.filter(({ from, to }) => from === null || to === null).map((change) => oneEnd(change, first, last, written));
-  const turned = compared.additive && compared.numbers !== null ? turnedByOneValue(table, cells, full, [first, last]) : [];
+  const turned = compared.additive && compared.numbers !== null ? turnedByOneValue(table, full, [first, last]) : [];
   const findings: Finding[] = [
     {
       kind: 'growth',
@@ -195,7 +196,8 @@ function growth(table: ColumnsInMemory, group: ColumnPlan, compared: Compared, d
   ];
   if (names.length > 2 && names.length * cells.size <= maxCells) {
     const rows = [...cells].map(
-      ([key, own]) => `${key}: ${names.map((name) => `${name} ${own.has(name) ? written(figure(own.get(name))!) : 'none'}`).join(', ')}`,
+      ([key, own]) =>
+        `${asValue(key)}: ${names.map((name) => `${name} ${own.has(name) ? written(figure(own.get(name))!) : 'none'}`).join(', ')}`,
     );
     findings.push({
       kind: 'growth_each',
@@ -236,15 +238,10 @@ function count(tally: Tally, value: number, at: number): void {
 }
 
 /** Changes that one value, far above the others of its group and period, turns from a fall to a rise or the reverse. */
-function turnedByOneValue(
-  table: ColumnsInMemory,
-  cells: ReadonlyMap<string, ReadonlyMap<string, Tally>>,
-  full: readonly { key: string; from: number; to: number }[],
-  [first, last]: readonly [string, string],
-): string[] {
-  return full.flatMap(({ key, from, to }) =>
+function turnedByOneValue(table: ColumnsInMemory, full: readonly FullChange[], [first, last]: readonly [string, string]): string[] {
+  return full.flatMap(({ key, own, from, to }) =>
     [last, first].flatMap((period) => {
-      const { rows, largest, next, at } = cells.get(key)!.get(period)!;
+      const { rows, largest, next, at } = own.get(period)!;
       if (rows < minRows || !(largest > next * minTimesNext)) return [];
       const [start, end] = period === first ? [clean(from - largest), to] : [from, clean(to - largest)];
       if (to > from === end > start) return [];

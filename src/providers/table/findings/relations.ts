@@ -6,7 +6,6 @@ import { exact, listed, percent, round } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
 import { plannedFindings } from './plan-and-actual.ts';
 import { spanFindings } from './spans.ts';
-import { clockFindings } from './times-of-day.ts';
 
 const maxColumns = 12;
 const maxParts = 60;
@@ -29,14 +28,8 @@ export function relationFindings(table: ColumnsInMemory, totals: TotalColumn[] =
     .filter(({ units, values }) => units.size < 2 && values.distinct > 1)
     .slice(0, maxParts);
   const plans = all.slice(0, maxColumns);
-  if (table.count < minRows || table.count > maxRows) return [...plannedFindings(table), ...spanFindings(table), ...clockFindings(table)];
-  return [
-    ...formulas(table, plans, all, totals),
-    ...balances(table, plans),
-    ...plannedFindings(table),
-    ...spanFindings(table),
-    ...clockFindings(table),
-  ];
+  if (table.count < minRows || table.count > maxRows) return [...plannedFindings(table), ...spanFindings(table)];
+  return [...formulas(table, plans, all, totals), ...balances(table, plans), ...plannedFindings(table), ...spanFindings(table)];
 }
 
 /** `parts` are the columns that are added. */

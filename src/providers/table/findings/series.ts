@@ -99,7 +99,12 @@ function gapFindings(
     const whose = name === '' ? '' : `${name}: `;
     const gaps = times.length < minTimes ? null : missingTimes(times);
     if (gaps !== null && reported++ < maxSeriesReported) {
-      if (gaps.missing > 0)
+      if (series === null && isByChance(rows.length, times.length, gaps.missing))
+        findings.push({
+          kind: 'no_gaps',
+          text: `${plan.name} is on ${exact(times.length)} of ${exact(times.length + gaps.missing)} days.`,
+        });
+      else if (gaps.missing > 0)
         findings.push({
           kind: 'gaps',
           text: `${whose}${plan.name} goes on ${gaps.step}, but ${exact(gaps.missing)} of ${exact(times.length + gaps.missing)} ${gaps.missing === 1 ? 'is' : 'are'} missing: ${listed(gaps.spans, gapsNamed)}.`,
@@ -125,6 +130,13 @@ function gapFindings(
   const months = profile.trend?.period === 'month' ? missingMonths(profile.trend.points.map(({ period }) => period)) : [];
   if (months.length > 0) findings.push({ kind: 'gaps', text: `No row has a ${plan.name} in ${listed(months, 12)}.` });
   return findings;
+}
+
+/** Events that fall on their days by chance leave about this many days without one, so that no row is missing. */
+function isByChance(rows: number, days: number, missing: number): boolean {
+  const all = days + missing;
+  const expected = all * Math.exp(-rows / all);
+  return missing > 0 && missing <= expected + 2 * Math.sqrt(expected);
 }
 
 /** The steps that are missing in times that mostly keep one step; null where they keep none. */

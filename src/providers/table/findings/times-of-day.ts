@@ -1,19 +1,14 @@
-/** Times of day and durations in the form 8:30: working hours from start to end, and sums of durations. */
+/** Times of day in the form 8:30: working hours from start to end. */
 import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { countOf, exact, listed, round } from '../figure-text.ts';
-import { quantile } from '../number-column.ts';
 import type { Finding } from '../table-profile.ts';
 
 const begins = new Set('start begin beginn from von in anfang kommen arrival login'.split(' '));
 const ends = new Set('end ende to bis out finish stop gehen departure logout'.split(' '));
 const pauses = new Set('break pause breaks pausen lunch'.split(' '));
-const durations = new Set('hours duration dauer stunden std time spent worked length arbeitszeit total zeit'.split(' '));
-const ambiguousNames = new Set(['time', 'zeit', 'total']);
-const earliest = 5 * 60;
 const maxGroups = 8;
-const shownOdd = 6;
 
 export function clockFindings(table: ColumnsInMemory): Finding[] {
   const clocks = table.plans.filter(
@@ -22,75 +17,7 @@ export function clockFindings(table: ColumnsInMemory): Finding[] {
   if (clocks.length === 0) return [];
   const begin = clocks.find(({ name }) => has(nameTokens(name), begins));
   const end = clocks.find(({ name }) => has(nameTokens(name), ends));
-  const findings: Finding[] = [];
-  if (begin !== undefined && end !== undefined && begin !== end) findings.push(...worked(table, begin, end));
-  for (const plan of clocks) {
-    if (plan === begin || plan === end || !has(nameTokens(plan.name), durations)) continue;
-    const minutes = table.texts(plan).map(minutesOf);
-    const known = minutes.filter((each) => each !== null);
-    // Appointments from 8:30 to 15:45 are times of day; durations are shorter at least once, or longer than a day.
-    if (has(nameTokens(plan.name), ambiguousNames) && known.every((each) => each >= earliest && each < 24 * 60)) continue;
-    const sum = known.reduce((total, each) => total + each, 0);
-    const [long, short] = inSeconds(plan, known) ? ['minutes', 'seconds'] : ['hours', 'minutes'];
-    findings.push({
-      kind: 'durations',
-      text: `${plan.name} adds up to ${clock(sum)} ${long} (${round(sum / 60)}) over ${countOf(known.length, 'row')}, ${clock(sum / known.length)} (${round(sum / known.length)} ${short}) on average${longestOf(table, minutes)}; median ${round(medianOf(known))} ${short}.${unlike(table, plan, minutes)}`,
-    });
-    findings.push(...byGroups(table, plan, minutes, long!));
-  }
-  return findings;
-}
-
-function medianOf(values: readonly number[]): number {
-  return quantile(Float64Array.from(values).sort(), 0.5);
-}
-
-function longestOf(table: ColumnsInMemory, minutes: readonly (number | null)[]): string {
-  const known = [...minutes.keys()].filter((at) => minutes[at] !== null).sort((a, b) => minutes[b]! - minutes[a]!);
-  if (known.length === 0) return '';
-  const [most, least] = [known[0]!, known.at(-1)!];
-  return `; longest ${clock(minutes[most]!)} in ${table.rowName(most)}, shortest ${clock(minutes[least]!)} in ${table.rowName(least)}`;
-}
-
-/** 45:56 is minutes and seconds if hours would give days, unless the name contains hours. */
-function inSeconds({ name }: ColumnPlan, known: readonly number[]): boolean {
-  const tokens = nameTokens(name);
-  if (has(tokens, new Set('hours stunden std arbeitszeit worked h'.split(' ')))) return false;
-  return has(tokens, new Set('mm min ss pace lap race run km 10k 5k marathon'.split(' '))) || known.some((each) => each >= 24 * 60);
-}
-
-/** "DNF" among times. */
-function unlike(table: ColumnsInMemory, plan: ColumnPlan, minutes: readonly (number | null)[]): string {
-  const texts = table.texts(plan);
-  const rows = [...texts.keys()].filter((at) => texts[at] !== '' && minutes[at] === null);
-  return rows.length === 0
-    ? ''
-    : ` No time: ${listed(rows.slice(0, shownOdd).map((at) => `'${texts[at]!.slice(0, 20)}' in ${table.rowName(at)}`))}.`;
-}
-
-/** Sums of durations by the grouping columns. */
-function byGroups(table: ColumnsInMemory, own: ColumnPlan, minutes: readonly (number | null)[], long: string): Finding[] {
-  const groups = table.plans.filter(
-    (plan) =>
-      plan !== own &&
-      plan.reads === 'text' &&
-      plan.type === 'text' &&
-      plan.values.distinct >= 2 &&
-      plan.values.distinct <= Math.min(40, plan.filled / 2),
-  );
-  return groups.slice(0, 3).map((group) => {
-    const sums = new Map<string, number>();
-    for (const [at, key] of table.texts(group).entries())
-      if (key !== '' && minutes[at] !== null) sums.set(key, (sums.get(key) ?? 0) + minutes[at]!);
-    const ranked = [...sums].sort((a, b) => b[1] - a[1]);
-    return {
-      kind: 'durations',
-      text: `${own.name} by ${group.name}: ${ranked
-        .slice(0, maxGroups)
-        .map(([key, total]) => `${key} ${clock(total)} ${long} (${round(total / 60)})`)
-        .join(', ')}${ranked.length > maxGroups ? ' and more' : ''}.`,
-    };
-  });
+  return begin !== undefined && end !== undefined && begin !== end ? worked(table, begin, end) : [];
 }
 
 function worked(table: ColumnsInMemory, begin: ColumnPlan, end: ColumnPlan): Finding[] {
@@ -141,7 +68,7 @@ function worked(table: ColumnsInMemory, begin: ColumnPlan, end: ColumnPlan): Fin
       text: `Hours by ${group.name}: ${ranked
         .slice(0, maxGroups)
         .map(([key, total]) => `${key} ${exact(clean(total / 60))}`)
-        .join(', ')}.`,
+        .join(', ')}${ranked.length > maxGroups ? ` and ${ranked.length - maxGroups} more` : ''}.`,
     });
   }
   return findings;

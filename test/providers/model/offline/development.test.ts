@@ -23,6 +23,26 @@ const cases: Case[] = [
     never: [/2023-01 begins on/],
   },
   {
+    says: 'whole years are compared with each other for every quantity, with the month that leads each year, and not January with December',
+    prompt: 'How did ferry.csv develop?',
+    files: {
+      'ferry.csv': `month,cars,lorries\n${Array.from({ length: 24 }, (_, i) => `${2022 + Math.floor(i / 12)}-${String((i % 12) + 1).padStart(2, '0')},${100 + (i % 12 === 6 ? 50 : i % 12) + (i >= 12 ? 10 : 0)},${40 - Math.floor(i / 12) * 2}`).join('\n')}\n`,
+    },
+    expected: [
+      /By year: cars 2022 1,310, 2023 1,430 \(2022 to 2023 \+9\.2 %\); lorries 2022 480, 2023 456 \(2022 to 2023 −5 %\)\./,
+      /In each year cars is highest in July \(2022 150, 2023 160\) and lowest in January \(2022 100, 2023 110\)\./,
+    ],
+    never: [/From 2022-01 \(/, /In each year lorries/, /The last 12 months together/],
+  },
+  {
+    says: 'months of several years are compared with the same month where no two years are whole',
+    prompt: 'Report on ferry.csv',
+    files: {
+      'ferry.csv': `month,cars\n${Array.from({ length: 16 }, (_, i) => `${2022 + Math.floor(i / 12)}-${String((i % 12) + 1).padStart(2, '0')},${100 + i}`).join('\n')}\n`,
+    },
+    expected: [/From 2022-04 \(103\) to 2023-04 \(115\) cars changes by \+11\.7 %/],
+  },
+  {
     says: 'each group is compared from the first month to the last, and the largest rise and fall are named',
     prompt: 'Which region grew most from January to March in sales.csv?',
     files: {

@@ -64,7 +64,7 @@ const cases: Case[] = [
     expected: [
       /delay_min is above 30 in 3 rows of 9: 40 in row 3 \(2024-06-12, F2\), 90 in row 6/,
       /status by to: OSL flown 5 \(100 %\); VIE flown 4 \(80 %\), cancelled 1 \(20 %\)/,
-      /none is the most frequent meal: 6 of 10/,
+      /"none" is the most frequent meal: 6 of 10/,
     ],
     never: [/delay_min has both signs/, /Different values of flight/],
   },

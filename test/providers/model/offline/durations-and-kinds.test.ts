@@ -1,0 +1,55 @@
+/** Durations as quantities, numbers that are kinds, and flags crossed with the other file; the figures are computed by hand. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runAgent } from './agent-loop.ts';
+
+async function reportOf(prompt: string, files: Record<string, string>): Promise<string> {
+  const { workspace } = await runAgent(prompt, { files });
+  return workspace.text('report.md').replace(/\\([|<>[\]`*])/g, '$1');
+}
+
+const times = ['0:18:42', '0:19:00', '0:25:00', '0:31:18', '0:41:29', '0:50:00', '1:02:01', '1:05:30'];
+const results = times.map((time, i) => `${String(i + 1).padStart(2, '0')},${i < 4 ? 5 : 10},${time}`);
+const names = ['Ana Roe', 'Bo Lind', 'Cy Ng', 'Di Fox', 'Ed Orr', 'Flo Katz', 'Gus Ito', 'Hal May', 'Ivy Poe', 'Jo Dahl'];
+const runners = names.map((name, i) => `${String(i + 1).padStart(2, '0')},${name},${i < 4 ? 5 : 10},${i === 1 || i === 8 ? 'no' : 'yes'}`);
+const race = {
+  'runners.csv': `bib,name,distance,paid\n${runners.join('\n')}\n`,
+  'results.csv': `bib,distance,finish_time\n${results.join('\n')}\n`,
+};
+
+test('the fastest of each distance are told with their names and times, and the mean time of each', async () => {
+  const report = await reportOf('Who was fastest on each distance in runners.csv and results.csv?', race);
+  const [, answer] = report.split('## What was asked');
+  assert.match(
+    answer!,
+    /finish_time by distance, with names from runners\.csv: distance 5: shortest 0:18:42 of 01 \(Ana Roe\), longest 0:31:18 of 04/,
+  );
+  assert.match(answer!, /distance 10: shortest 0:41:29 of 05 \(Ed Orr\), longest 1:05:30 of 08 \(Hal May\)/);
+  assert.match(report, /5 mean 0:23:30 over 4 rows, from 0:18:42 in row 1/);
+  assert.doesNotMatch(report, /distance adds up|largest distance/);
+});
+
+test('who is in the one file but not in the other is answered, and the answers of a flag are crossed with it', async () => {
+  const report = await reportOf('Who is in [runners.csv] but not in [results.csv]?', race);
+  assert.match(report, /\*\*Who is in [^\n]*\n\n- Only in runners\.csv, not in results\.csv: 2 keys \(09 \(Ivy Poe\) and 10 \(Jo Dahl\)\)/);
+  assert.match(report, /Of runners\.csv, in results\.csv: 7 of 8 keys with paid yes and 1 of 2 keys with paid no\./);
+});
+
+test('durations are shown in the form of their column, and times of day are none', async () => {
+  const laps = ['12:05', '11:58', '12:30', '59:10', '25:01', '13:06'].map((lap, i) => `${'ABC'[i % 3]},${lap}`);
+  const report = await reportOf('Analyse laps.csv', { 'laps.csv': `driver,lap_time\n${laps.join('\n')}\n` });
+  assert.match(report, /lap_time: mean 22:18, median 12:48 over 6 rows; longest 59:10 in row 4, shortest 11:58 in row 2/);
+  const calls = Array.from({ length: 24 }, (_, hour) => `C${hour},${String(hour).padStart(2, '0')}:15`);
+  const log = await reportOf('Analyse calls.csv', { 'calls.csv': `call,time\n${calls.join('\n')}\n` });
+  assert.doesNotMatch(log, /time adds up|time: mean/);
+});
+
+test('events that fall on days by chance miss no day, and a value that is called none is quoted', async () => {
+  const days = Array.from({ length: 40 }, (_, day) => day).filter((day) => ![4, 9, 10, 17, 22, 30, 35].includes(day));
+  const dates = days.flatMap((day) => Array<string>(1 + (day % 2)).fill(new Date(Date.UTC(2024, 2, 1 + day)).toISOString().slice(0, 10)));
+  const rows = dates.map((date, i) => `${date},${i % 3 ? 'none' : 'Bees'},${i + 1}`);
+  const report = await reportOf('Does anything look wrong in gifts.csv?', { 'gifts.csv': `given_on,club,amount\n${rows.join('\n')}\n` });
+  assert.doesNotMatch(report, /goes on day by day/);
+  assert.match(report, /given_on is on 33 of 40 days\./);
+  assert.match(report, /By club, "none" has the largest amount/);
+});
