@@ -101,8 +101,14 @@ test('sentences about the writer that stand beside all kinds of answers are no t
   const rows = stays(Array.from({ length: 12 }, (_, i) => [3 + (i % 4), `${led[i % 2]} ${said[i % 6]}`] as const));
   const topics = await topicsOf(rows);
   assert.equal(topics.length, 2);
-  assert.match(topics[0]!, /^Topic garden in comment: 6 answers, mean score 4\.67; “Shade in the garden\.” \(row 11, score 5\)\.$/);
-  assert.match(topics[1]!, /^Topic lift in comment: 6 answers, mean score 4\.33; “A lift that stops\.” \(row 2, score 4\)\.$/);
+  assert.match(
+    topics[0]!,
+    /^Topic garden in comment: 6 answers, mean score 4\.67; “Shade in the garden\.” \(row 11, score 5\); by site: North 3, South 3\.$/,
+  );
+  assert.match(
+    topics[1]!,
+    /^Topic lift in comment: 6 answers, mean score 4\.33; “A lift that stops\.” \(row 2, score 4\); by site: North 3, South 3\.$/,
+  );
 });
 
 test('topics are nouns; words that only occur with a topic are a part of it', async () => {
@@ -203,4 +209,22 @@ test('danger is told before claims, and a comment that is repeated is one entry'
     'Serious, by its words (harm, danger or crime): “A door opened while the train was moving near Milltown. Somebody could have been killed.” (row 15, site L1, score 1).',
     'Claims (money back, compensation, a lawyer): “Refund my ticket NOW!” (2 times: rows 13, 14).',
   ]);
+});
+
+test('an answer that also stands alone is no stock sentence, and a topic counts every answer with its word', async () => {
+  const led = ['Same as last term.', 'See you in spring.', 'This was my second course.', 'Otherwise fine.'];
+  const rows = stays([
+    [5, 'Wonderful teacher, I will book again.'],
+    [2, 'I could not hear the others, the audio is bad.'],
+    ...led.map((sentence) => [5, `Wonderful teacher, I will book again. ${sentence}`] as const),
+    ...led.map((sentence) => [2, `I could not hear the others, the audio is bad. ${sentence}`] as const),
+    ...led.map((sentence) => [3, `Homework was never corrected. ${sentence}`] as const),
+  ]);
+  const topics = await topicsOf(rows);
+  assert.match(topics.find((text) => text.includes('teacher'))!, /: 5 answers, mean score 5; .*; by site: North 5\.$/);
+  assert.match(topics.find((text) => text.includes('audio'))!, /: 5 answers, mean score 2;/);
+  assert.equal(
+    topics.some((text) => /spring|term/.test(text)),
+    false,
+  );
 });

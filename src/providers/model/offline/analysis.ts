@@ -61,7 +61,8 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
   const isCauseAnswered = cause !== null && toQuestions.some(({ lines }) => lines.includes(`- ${cause}`));
   const remarks = [
     ...(cause === null || isCauseAnswered ? [] : [cause]),
-    ...(tables.length > 0 ? answered.remarks : []),
+    // Beside a text, "sums of money" may be asked of the text.
+    ...(tables.length > 0 && texts.length === 0 ? answered.remarks : []),
     ...absentSubjects(request, tables),
     ...forecastRemark(request, tables),
     ...comparedYearRemark(request, tables),

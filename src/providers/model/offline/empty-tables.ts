@@ -9,6 +9,8 @@ import { questionsIn } from './questions.ts';
 import type { Answer } from './report.ts';
 
 const maxNamed = 6;
+/** How an answer on tables without rows begins. */
+export const cannotCompute = 'This cannot be computed';
 const next = wordSet('next nächstes nächste weiter siguiente prochaine suite prossimo');
 const grouping = wordSet('per by each which pro je nach por par per welche welcher welches quel quelle qué');
 const comparing = wordSet(
@@ -23,7 +25,7 @@ export function emptyAnswers(task: string, tables: readonly TableProfile[]): Ans
     maxNamed,
   );
   const together = tables.length === 1 ? '' : ', and nothing to join or compare';
-  const line = `This cannot be computed: ${names} ${tables.length === 1 ? 'has' : 'have'} no rows, so there are no figures${together}.`;
+  const line = `${cannotCompute}: ${names} ${tables.length === 1 ? 'has' : 'have'} no rows, so there are no figures${together}.`;
   const bare = tables.length === 1 ? [] : tables.filter((table) => table.column_count === 0).map(({ name }) => safe(name));
   const unjoined =
     bare.length === 0
@@ -74,7 +76,7 @@ export function withoutRows(question: string, words: readonly string[], tables: 
     lacking.map(({ name }) => safe(name)),
     maxNamed,
   );
-  const line = `This cannot be said: ${names} ${lacking.length === 1 ? 'has' : 'have'} no rows${isComparing || named.length < tables.length ? ', so there is nothing to compare the other file with' : ''}.`;
+  const line = `This cannot be said: ${names} ${lacking.length === 1 ? 'has' : 'have'} no rows${isComparing ? ', so there is nothing to compare the other file with' : ''}.`;
   return { question, short: line.slice(0, -1), lines: [line] };
 }
 

@@ -10,7 +10,7 @@ import { wordSet } from '../../table/word-set.ts';
 import { causeText } from './causes.ts';
 import { columnFor, isKindOfColumn } from './column-synonyms.ts';
 import { asksCoverage, coverageLines } from './coverage.ts';
-import { emptyAnswers, withoutRows } from './empty-tables.ts';
+import { cannotCompute, emptyAnswers, withoutRows } from './empty-tables.ts';
 import { mainMeasure, safe } from './figure.ts';
 import { findingsWithKinds } from './findings.ts';
 import { readTokens } from './prompt-tokens.ts';
@@ -312,7 +312,12 @@ function onMainMeasure(found: readonly Rated[]): Rated[] {
 export function besideTexts(fromTables: readonly Answer[], fromTexts: readonly Answer[]): Answer[] {
   const asked = (question: string) => question.replace(/[.?! ]{1,4}$/, '').toLowerCase();
   const answered = new Set(fromTexts.map(({ question }) => asked(question)));
-  return [...fromTables.filter(({ question, short }) => !(short.startsWith(noRule) && answered.has(asked(question)))), ...fromTexts];
+  return [
+    ...fromTables.filter(
+      ({ question, short }) => !((short.startsWith(noRule) || short.startsWith(cannotCompute)) && answered.has(asked(question))),
+    ),
+    ...fromTexts,
+  ];
 }
 
 /** 1 for a finding on the main measure of its table, which answers first where the question names no column. */

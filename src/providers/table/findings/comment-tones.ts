@@ -16,7 +16,7 @@ export const themes: readonly Theme[] = [
   ),
   theme(
     'delays',
-    'delay(?:s|ed)?|lateness|behind schedule|(?:minutes?|mins?|hours?|days?|weeks?|months?|too|very|so|was|were|is|are|always|often|came|comes?|ran|runs|running|again|arriv(?:es?|ed|ing)|deliver(?:ed|y)|\\d{1,3} ?min) late(?! (?:at night|in the)| \\p{L}{3,9}(?:day|er)(?![\\p{L}]))|late (?:again|by|for|arrival|delivery|departure|start)|missed (?:my|our|the|her|his|their) (?:\\p{L}{1,12} )?(?:connection|bus|train|flight|ferry|tram|plane|appointment)|verspätet\\p{L}{0,2}|Verspätung(?:en)?|zu spät|Anschluss verpasst|verzögert|Verzögerung(?:en)?|retards?|retrasos?|retrasad[oa]s?|ritard[oi]|con demora|demoras?',
+    '(?<!(?:audio|sound|video|time) )delay(?:s|ed)?|lateness|behind schedule|(?:minutes?|mins?|hours?|days?|weeks?|months?|too|very|so|was|were|is|are|always|often|came|comes?|ran|runs|running|again|arriv(?:es?|ed|ing)|deliver(?:ed|y)|\\d{1,3} ?min) late(?! (?:at night|in the)| \\p{L}{3,9}(?:day|er)(?![\\p{L}]))|late (?:again|by|for|arrival|delivery|departure|start)|missed (?:my|our|the|her|his|their) (?:\\p{L}{1,12} )?(?:connection|bus|train|flight|ferry|tram|plane|appointment)|verspätet\\p{L}{0,2}|Verspätung(?:en)?|zu spät|Anschluss verpasst|verzögert|Verzögerung(?:en)?|retards?|retrasos?|retrasad[oa]s?|ritard[oi]|con demora|demoras?',
     'complaint',
   ),
   theme(

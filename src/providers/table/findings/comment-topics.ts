@@ -7,10 +7,14 @@ import type { Themes } from './comment-themes.ts';
 import { type Bag, wordsOf } from './comment-words.ts';
 import { quote, sentenceWith } from './quotes.ts';
 import { ratingBounds, ratingOf } from './ratings.ts';
+import { groupingColumns } from './score.ts';
 import { withoutStockSentences } from './stock-sentences.ts';
 
 const topicsShown = 8;
 const quotesShown = 3;
+const maxGroups = 6;
+/** The groups of fewer answers say little. */
+const fewestByGroup = 5;
 const fewestRatings = 2;
 /** A topic whose answers nearly all belong to a larger topic is a part of this. */
 const partOf = 0.8;
@@ -38,8 +42,10 @@ export function topicFindings(
   { told, named }: Themes,
 ): Finding[] {
   const texts = table.texts(plan);
-  const { bags, isNoun } = wordsOf(withoutStockSentences(rows.map((at) => texts[at]!)));
-  const topics = topicsOf(rows, bags, isNoun, [...named.values()]);
+  const answers = rows.map((at) => texts[at]!);
+  // Stock sentences give no topics, but every answer with the word counts.
+  const { bags, isNoun } = wordsOf(withoutStockSentences(answers));
+  const topics = topicsOf(rows, wordsOf(answers).bags, termsOf(bags, isNoun), [...named.values()]);
   const rating = ratingOf(table);
   const rated = rating === undefined ? null : { plan: rating, numbers: table.numbers(rating) };
   const quoted = new Set<number>(serious);
@@ -48,9 +54,16 @@ export function topicFindings(
       kind: theme.tone === 'complaint' ? 'topic_low' : 'topic_high',
       text: topicLine(table, plan, `${theme.tone === 'complaint' ? 'Complaint' : 'Praise'}: ${theme.name}`, theme, rated, quoted),
     })),
-    ...topics.map((topic) => ({ kind: kindOf(topic, rated), text: topicLine(table, plan, `Topic ${topic.name}`, topic, rated, quoted) })),
+    ...topics.map((topic) => ({
+      kind: kindOf(topic, rated),
+      text: topicLine(table, plan, `Topic ${topic.name}`, topic, rated, quoted, byGroup(table, topic.rows)),
+    })),
     ...extremeFindings(table, plan, rows, [...told, ...topics], rated, serious),
   ];
+}
+
+function termsOf(bags: readonly Bag[], isNoun: (term: string) => boolean): Set<string> {
+  return new Set(bags.flatMap(({ terms }) => [...terms.keys()].filter(isNoun)));
 }
 
 /** Whether themes tell what a topic's answers say: nearly all belong to one theme, or they are spread over several. */
@@ -64,13 +77,13 @@ function isToldByThemes(own: ReadonlySet<number>, named: readonly ReadonlySet<nu
 function topicsOf(
   rows: readonly number[],
   bags: readonly Bag[],
-  isNoun: (term: string) => boolean,
+  nouns: ReadonlySet<string>,
   named: readonly ReadonlySet<number>[],
 ): Topic[] {
   const found = new Map<string, { rows: Set<number>; forms: Map<string, number> }>();
   for (const [i, { terms }] of bags.entries()) {
     for (const [term, form] of terms) {
-      if (!isNoun(term)) continue;
+      if (!nouns.has(term)) continue;
       let entry = found.get(term);
       if (entry === undefined) found.set(term, (entry = { rows: new Set(), forms: new Map() }));
       entry.rows.add(rows[i]!);
@@ -130,6 +143,7 @@ function topicLine(
   { rows, sentence }: Topic,
   rated: Rated | null,
   quoted: Set<number>,
+  groups = '',
 ): string {
   const given = rated === null ? 0 : [...rows].filter((at) => !Number.isNaN(rated.numbers[at]!)).length;
   const mean = rated === null ? null : meanOf(rows, rated);
@@ -141,7 +155,23 @@ function topicLine(
   const [at] = [...rows].toSorted((a, b) => Number(quoted.has(a)) - Number(quoted.has(b)) || distance(a) - distance(b) || a - b);
   quoted.add(at!);
   const means = mean === null ? '' : `, mean ${rated!.plan.name} ${round(mean)}${given < rows.size ? ` of ${exact(given)}` : ''}`;
-  return `${lead} in ${plan.name}: ${countOf(rows.size, 'answer')}${means}; ${quote(table, plan, at!, rated?.plan, sentence)}.`;
+  return `${lead} in ${plan.name}: ${countOf(rows.size, 'answer')}${means}; ${quote(table, plan, at!, rated?.plan, sentence)}${groups}.`;
+}
+
+/** The groups of the answers with a topic, the largest first. */
+function byGroup(table: ColumnsInMemory, rows: ReadonlySet<number>): string {
+  const [group] = groupingColumns(table, maxGroups);
+  if (group === undefined || rows.size < fewestByGroup) return '';
+  const texts = table.texts(group);
+  const counts = [
+    ...Map.groupBy(
+      [...rows].filter((at) => texts[at] !== ''),
+      (at) => texts[at]!,
+    ),
+  ]
+    .map(([name, own]) => [name, own.length] as const)
+    .toSorted((a, b) => b[1] - a[1]);
+  return `; by ${group.name}: ${counts.map(([name, count]) => `${name} ${exact(count)}`).join(', ')}`;
 }
 
 /** What the answers with low and with high ratings mention; those without a topic are quoted. */

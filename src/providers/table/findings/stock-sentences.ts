@@ -1,22 +1,27 @@
 /** Sentences that many answers repeat although they tell nothing of the thing asked about: "We came for a wedding." */
-import { hasTheme } from './comment-tones.ts';
+import { hasTheme, isOpinion } from './comment-tones.ts';
 
 const personal =
   /(?<![\p{L}])(?:I|we|my|our|me|us|ich|wir|mein\p{L}{0,2}|unser\p{L}{0,2}|je|nous|mon|ma|mes|notre|nos|mi|mis|nuestr[oa]s?)(?![\p{L}])/iu;
 const fewestAnswers = 3;
 const fewestNeighbours = 3;
+/** "See you in spring.", "Same as last term." */
+const briefWords = 5;
 const sentenceEnds = /(?<=[.!?]) /u;
 
 /**
- * The answers without such sentences: those about the writer, without a known theme, that stand word for word in several answers and beside
- * different sentences. An answer that consists of them alone is kept.
+ * The answers without such sentences: those about the writer or of few words, without a known theme, that never stand alone but word for word
+ * in several answers and beside different sentences. An answer that consists of them alone is kept.
  */
 export function withoutStockSentences(answers: readonly string[]): string[] {
   const split = answers.map((answer) => answer.split(sentenceEnds));
+  /** What stands alone is an answer. */
+  const alone = new Set(split.flatMap((sentences) => (sentences.length === 1 ? sentences : [])));
   const neighbours = new Map<string, { answers: number; beside: Set<string> }>();
   for (const sentences of split) {
     for (const sentence of new Set(sentences)) {
-      if (!personal.test(sentence)) continue;
+      const isBrief = sentence.split(' ').length <= briefWords && !sentence.split(' ').some(isOpinion);
+      if (alone.has(sentence) || !(personal.test(sentence) || isBrief)) continue;
       let entry = neighbours.get(sentence);
       if (entry === undefined) neighbours.set(sentence, (entry = { answers: 0, beside: new Set() }));
       entry.answers++;

@@ -85,3 +85,52 @@ test('a person who takes a position without a quotation says something too', asy
   assert.match(told, /\| Mayor Daniel Osgood defended the decision: stopping the works now would cost 61 million pounds\. \| 7 \|/);
   assert.match(told, /\| Colin Marsh \| 9 \|/);
 });
+
+const choir = `# Minutes of the choir
+
+Date: Tuesday 14 October 2025
+Present: Ruth Adey, Colin Barr
+
+## Concert
+
+A proposal to hire a quartet for £950 was rejected as too expensive. It was decided to scan the 140 oldest scores. No one has been named for this task yet.
+
+Action: Ruth to survey the members by 18 November 2025.
+`;
+
+test('a rejected proposal is a decision, and a task for which no one has been named is open', async () => {
+  const told = await report('List the decisions in text.md, and what is still open.', choir);
+  assert.match(told, /decisions.*\*\*\n\n(?:.*\n){2}\| A proposal to hire a quartet for £950 was rejected as too expensive\. \|/);
+  assert.match(told, /\| It was decided to scan the 140 oldest scores\. No one has been named for this task yet\. \| open question \|/);
+});
+
+test('what the text answers is not said to be impossible because a table beside it is empty', async () => {
+  const { workspace } = await runAgent(
+    'Read text.md: who has to do what by when, and what is still open? Then compare with the list in actions.csv.',
+    { files: { 'text.md': choir, 'actions.csv': '' } },
+  );
+  const told = workspace.text('report.md');
+  assert.equal(told.split('This cannot be computed').length - 1, 1);
+  assert.match(told, /\*\*Compare with the list in actions\.csv\.\*\*\n\nThis cannot be computed: actions\.csv has no rows/);
+  assert.equal(told.split('| Ruth | Ruth to survey').length - 1, 1);
+});
+
+const station = `Harbour radio is back
+
+By Nadia Fell, 12 May 2025
+
+Leo Marsh complained that he was not consulted. The town council will hear his objection on 17 June 2025. A spokesman for the council, Piet Vandam, said the mast is 24 metres high and that the planners are examining whether a permit is needed.
+
+The station will apply for a renewal by 30 September 2025. It is still open who will pay for the second transmitter.
+`;
+
+test('an article: what will be decided later and what is examined is open, and the speaker after a comma is a person', async () => {
+  const told = await report('What is open in text.md?', station);
+  assert.match(
+    told,
+    /\| Leo Marsh complained that he was not consulted\. The town council will hear his objection on 17 June 2025\. \| open question/,
+  );
+  assert.match(told, /\| A spokesman .* examining whether a permit is needed\. \| open question/);
+  assert.match(told, /\| It is still open who will pay for the second transmitter\. \| open question/);
+  assert.match(told, /\| Piet Vandam \| 5 \|/);
+});

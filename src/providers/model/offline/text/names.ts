@@ -24,6 +24,11 @@ const spoken = new RegExp(
   `(?<![\\p{L}])(?:said|says|sagte|sagt|erklärte|betonte|so|dit|déclaré|déclare|affirme|expliqué|explique|estime|selon|dijo|declaró|afirma|afirmó|explicó|según|dice|detto|dichiarato|afferma|commenta|racconta|sostiene|spiega|secondo) (?:(?:the |der |die |le |la |l['’]|el |il )?(?:\\p{Ll}[\\p{L}-]{2,20} ){1,2})?(${capital} ${particle}${capital})(?![\\p{L}])`,
   'gu',
 );
+/** "A spokesman for the council, Piet Vandam, said". */
+const speaker = new RegExp(
+  `(?<=, )(${capital} ${particle}${capital}),? (?:said|says|told|added|warned|explained|sagte|erklärte|betonte)(?![\\p{L}])`,
+  'gu',
+);
 const notSurnames = new Set(
   'And Or The Will To Is Was Has From Of For In On At By January February March April May June July August September October November December Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(
     ' ',
@@ -38,7 +43,7 @@ export function isFirstName(word: string): boolean {
 export function findPeople(written: string): string[] {
   const text = written.slice(0, 4000);
   const found = [...text.matchAll(titled)].map(([name]) => name);
-  for (const [, name] of [...text.matchAll(inOffice), ...text.matchAll(spoken)]) {
+  for (const [, name] of [...text.matchAll(inOffice), ...text.matchAll(spoken), ...text.matchAll(speaker)]) {
     const [first, second] = name!.split(' ');
     // "Bürgermeisterin Ulrike": an office and a first name.
     const isOffice = firstNames.has(second!) && !firstNames.has(first!);

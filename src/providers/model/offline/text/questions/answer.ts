@@ -134,6 +134,7 @@ const rules: readonly Rule[] = [
   },
 ];
 const maxClauses = 16;
+const fileName = /[\p{L}\p{N}_-]{1,60}\.(?:csv|tsv|xlsx|jsonl?|ndjson|md|txt|docx|eml|log)(?![\p{L}\p{N}])/giu;
 
 /** The answers, and the clauses that no rule answers. */
 export function answerClauses(task: string, { name, facts, text }: TextMaterial, several: boolean): { answers: Answer[]; rest: string[] } {
@@ -145,9 +146,11 @@ export function answerClauses(task: string, { name, facts, text }: TextMaterial,
   const answers: Answer[] = [];
   const rest: string[] = [];
   for (const clause of clauses) {
+    // "The list in actions.csv": the name of a file asks for nothing.
+    const read = clause.replace(fileName, ' ');
     const rule =
-      answers.length < maxClauses
-        ? rules.find(({ when, unless }) => when.every((pattern) => pattern.test(clause)) && unless?.test(clause) !== true)
+      answers.length < maxClauses && !comparesWithFile(clause, name)
+        ? rules.find(({ when, unless }) => when.every((pattern) => pattern.test(read)) && unless?.test(read) !== true)
         : undefined;
     const told = rule?.answer(clause, { facts, units, passages, durations }) ?? contractAnswer(clause, facts, passages);
     if (told === null) rest.push(clause);
@@ -159,6 +162,14 @@ export function answerClauses(task: string, { name, facts, text }: TextMaterial,
 /** Null where there are none. */
 function quotesOf(quotes: readonly Quote[]): Told | null {
   return quotes.length === 0 ? null : { short: quotesShort(quotes), lines: [quoteTable(quotes)] };
+}
+
+/** "Compare with the list in actions.csv": the text alone cannot answer. */
+function comparesWithFile(clause: string, name: string): boolean {
+  return (
+    /(?<![\p{L}])(?:compar\p{L}{1,8}|against|vergleich\p{L}{0,4})(?![\p{L}])/iu.test(clause) &&
+    [...clause.matchAll(fileName)].some(([file]) => file !== name)
+  );
 }
 
 /** What does not fit together, what could be checked, and what the rules check. */
