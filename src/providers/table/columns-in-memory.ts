@@ -93,6 +93,7 @@ export class ColumnsInMemory {
     const date = this.plans.find(({ reads }) => reads === 'date');
     const texts = this.plans
       .filter(({ reads, type, values, meanChars }) => reads === 'text' && type === 'text' && values.distinct > 1 && meanChars <= shownChars)
+      .filter((plan) => !isClock(this.texts(plan).find((text) => text !== '') ?? ''))
       .slice(0, maxContextColumns);
     const chosen = date === undefined ? [] : [date];
     const kinds = (plans: readonly ColumnPlan[]) => {
@@ -169,7 +170,7 @@ export function clean(value: number): number {
   return Number(value.toPrecision(12));
 }
 
-/** A time such as 07:45 does not name a row. */
+/** A time such as 07:45, or a duration, does not name a row. */
 function isClock(text: string): boolean {
-  return /^\d{1,2}:\d{2}(?::\d{2})?$/.test(text);
+  return /^\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?$/.test(text);
 }

@@ -12,6 +12,8 @@ import type { Finding } from './table-profile.ts';
 const shown = 12;
 const maxGroups = 60;
 const maxMeasures = 2;
+/** More rows that share a value are counted. */
+const namedTies = 3;
 
 /** Measures of one table by groups of the other, which has one row per key: orders' amount by the customers' region, days off by department. */
 export function enriched(a: Side, b: Side): Finding[] {
@@ -64,10 +66,16 @@ export function named(a: Side, b: Side): Finding[] {
   if (ranked.length < 3) return [];
   const name = ({ key, at, value }: (typeof ranked)[number]) =>
     `${written(a, at)} (${table(b).label(b.rows.get(key)![0]!)}) ${exact(value)}`;
+  const sharing = (value: number) => ranked.filter((each) => each.value === value);
+  const [tops, lows] = [sharing(ranked[0]!.value), sharing(ranked.at(-1)!.value)];
+  if (tops.length > namedTies && lows.length > namedTies) return [];
+  const end = (rows: typeof ranked) =>
+    rows.length > namedTies ? `${countOf(rows.length, 'key')} with ${exact(rows[0]!.value)}` : rows.map(name).join(', ');
+  const largest = tops.length > namedTies ? end(tops) : end([...tops, ...ranked.slice(tops.length, namedTies)]);
   return [
     {
       kind: 'join_named',
-      text: `${main.name} of the common keys is largest for ${ranked.slice(0, 3).map(name).join(', ')}; smallest for ${name(ranked.at(-1)!)}.`,
+      text: `${main.name} of the common keys is largest for ${largest}; smallest for ${end(lows)}.`,
     },
   ];
 }

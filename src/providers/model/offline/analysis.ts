@@ -20,6 +20,7 @@ import { withoutSplitKeys } from './split-keys.ts';
 import { absentSubjects, comparedYearRemark, forecastRemark, relationAnswers } from './subjects.ts';
 import { answerTexts } from './text/answers.ts';
 import { textClosing } from './text/report.ts';
+import { claimAnswers } from './text-claims.ts';
 
 const maxFindings = 20;
 const maxRequestChars = 8000;
@@ -75,12 +76,18 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
   const reportPath = requests.reportPath ?? (alone ? 'summary.md' : 'report.md');
   const charted = tables.map(chooseChart).find((chart) => chart !== null) ?? null;
   const limits = limitAnswers(request, tables);
+  const claims = claimAnswers(conversation.task, tables, texts);
+  const isClaim = ({ question }: Answer) => claims.some((claim) => claim.question === question);
   const material: Material = {
     ...gathered,
     answers: [
       ...withoutCounts(answered.answers, limits),
       ...limits,
-      ...besideTexts(withoutLimits(toQuestions, request, limits), answerTexts(request, texts)),
+      ...claims,
+      ...besideTexts(
+        withoutLimits(toQuestions, request, limits).filter((answer) => !isClaim(answer)),
+        answerTexts(request, texts),
+      ),
     ],
     remarks,
     chartPath: charted === null ? null : 'chart.svg',

@@ -11,7 +11,7 @@ const minWeightShare = 0.1;
 
 /** Remarks that explain the figures come before those on the quality of the data. */
 const explainingKinds = new Set(
-  'formula_verdict formula_agrees formula_unstored formula_left_out formula_typed formula_text formula_stale formula_twice formula_differs formula_total formula_empty formula_error formula_rank formula_counted factor_error asked_ratio basis asked_period total total_wrong flows on_time late open unit_figures rare_state stock promoters ratings rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth period_odd period_same period_steady period_each per_record growth ratio matrix margin change date_ends parts subtotal_rank grid_gaps group_odd leaders outcomes hours_of_day column_means row_means counter level join'.split(
+  'formula_verdict formula_agrees formula_unstored formula_left_out formula_typed formula_text formula_stale formula_twice formula_differs formula_total formula_empty formula_error formula_rank formula_counted factor_error asked_ratio basis asked_period total total_wrong flows on_time late open unit_figures rare_state stock promoters ratings rate planned worked worked_by durations step balance balance_broken mixed_units rank period_columns period_rows period_growth period_odd period_same period_steady period_each per_record growth ratio matrix margin change date_ends parts subtotal_rank grid_gaps group_odd leaders outcomes hours_of_day column_means row_means counter level join'.split(
     ' ',
   ),
 );

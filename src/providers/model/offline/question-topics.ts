@@ -89,8 +89,8 @@ const topics: readonly Topic[] = [
   },
   {
     words:
-      /^(?:grow|grows|growth|grew|shrink|shrinks|rise|rises|rising|rose|fall|falls|falling|fell|increase\p{L}?|decrease\p{L}?|decline\p{L}?|trends?|develop\p{L}{0,6}|changed?|changes|steig\p{L}{0,4}|fällt|fallen|sink\p{L}{0,4}|entwick\p{L}{0,6}|wächst|wachs\p{L}{0,4})$/u,
-    kinds: wordSet('factor_error growth growth_each trend period_growth period_each change counter level join_values'),
+      /^(?:grow|grows|growth|grew|shrink|shrinks|rise|rises|rising|rose|fall|falls|falling|fell|increase\p{L}?|decrease\p{L}?|decline\p{L}?|trends?|develop\p{L}{0,6}|changed?|changes?|steig\p{L}{0,4}|fällt|fallen|sink\p{L}{0,4}|entwick\p{L}{0,6}|wächst|wachs\p{L}{0,4})$/u,
+    kinds: wordSet('factor_error step growth growth_each trend period_growth period_each change counter level join_values'),
   },
   {
     words:
@@ -251,7 +251,7 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:open|still|unfinished|unresolved|closed|offen\p{L}?)$/u,
-    kinds: wordSet('open missing missing_rows join_difference join_under budget_rest'),
+    kinds: wordSet('open missing_rows join_difference join_under budget_rest'),
   },
   {
     words: /^(?:per|je|pro|por|par|rate|rates|ratio|divided|geteilt|turns?|convert|converts|conversion|share|percentage)$/,

@@ -77,7 +77,7 @@ export function durationFindings(table: ColumnsInMemory): Finding[] {
       const sum = sumAt(seconds, ranked);
       const mean = sum / ranked.length;
       const median = quantile(Float64Array.from(ranked, (at) => seconds[at]!).sort(), 0.5);
-      const ends = `longest ${write(seconds[ranked.at(-1)!]!)} in ${table.rowName(ranked.at(-1)!)}, shortest ${write(seconds[ranked[0]!]!)} in ${table.rowName(ranked[0]!)}`;
+      const ends = `longest ${write(seconds[ranked.at(-1)!]!)} in ${table.rowInWords(ranked.at(-1)!)}, shortest ${write(seconds[ranked[0]!]!)} in ${table.rowInWords(ranked[0]!)}`;
       const over = `over ${countOf(ranked.length, 'row')}`;
       const odd = unlike(table, plan, seconds);
       const text = isSpent
@@ -131,7 +131,7 @@ function byGroups(table: ColumnsInMemory, durations: Durations): Finding[] {
   return durationGroups(table, plan).map((group) => {
     const groups = rowsByGroup(table, durations, group).map(([key, rows]) => ({ key, rows, sum: sumAt(seconds, rows) }));
     const ranked = groups.toSorted((a, b) => (isSpent ? b.sum - a.sum : a.sum / a.rows.length - b.sum / b.rows.length));
-    const nameOf = (at: number) => table.rowName(at);
+    const nameOf = (at: number) => table.rowInWords(at);
     const each = ranked.map(({ key, rows, sum }) => {
       if (isSpent) return `${key} ${write(sum)} ${unit} (${round(sum / secondsIn[unit])})`;
       const [short, long] = [seconds[rows[0]!]!, seconds[rows.at(-1)!]!];

@@ -42,6 +42,7 @@ import { relationFindings, type TotalColumn } from './relations.ts';
 import { rowFindings } from './rows.ts';
 import { scoreFindings } from './score.ts';
 import { seriesFindings } from './series.ts';
+import { stepFindings } from './steps.ts';
 import { stockFindings } from './stock.ts';
 import { textFindings } from './text.ts';
 import { clockFindings } from './times-of-day.ts';
@@ -107,6 +108,7 @@ export function findingsOf(
     ...relations,
     ...clockFindings(table),
     ...durationFindings(table),
+    ...stepFindings(table),
     ...totalRowFindings(all, totals, memory.totals),
     ...boundFindings(all),
     ...constantSumFindings(table),

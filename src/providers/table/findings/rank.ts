@@ -8,6 +8,7 @@ import { isRatingName } from './ratings.ts';
 
 const maxColumns = 8;
 const rowsNamed = 10;
+const followersNamed = 2;
 
 export function rankFindings(table: ColumnsInMemory, profile: TableProfile): Finding[] {
   return [...namedRows(table, profile), ...periodColumns(table), ...acrossColumns(table)];
@@ -41,13 +42,7 @@ function namedRows(table: ColumnsInMemory, profile: TableProfile): Finding[] {
     const sum = numbers.reduce((total, value) => total + (Number.isNaN(value) ? 0 : value), 0);
     const share = plan.role === 'measure' && low >= 0 && sum > 0 && tops.length === 1 ? `, ${percent(top, sum)} of the sum` : '';
     const names = (rows: number[]) => (rows.length > 3 ? `${rows.length} rows` : listed(rows.map(nameOf)));
-    const next =
-      tops.length === 1 && ranked.length >= 6
-        ? `; then ${ranked
-            .slice(1, 3)
-            .map((at) => `${shortOf(at)} ${exact(numbers[at]!)}`)
-            .join(', ')}`
-        : '';
+    const next = tops.length === 1 && ranked.length >= 6 ? `; then ${followers(ranked, numbers, shortOf)}` : '';
     return [
       {
         kind: 'rank',
@@ -55,6 +50,20 @@ function namedRows(table: ColumnsInMemory, profile: TableProfile): Finding[] {
       },
     ];
   });
+}
+
+/** The next two values after the largest, each with the rows that share it. */
+function followers(ranked: readonly number[], numbers: Float64Array, nameOf: (at: number) => string): string {
+  const values = [...new Set(ranked.slice(1).map((at) => numbers[at]!))].slice(0, followersNamed);
+  const shared = values.map((value) => ranked.filter((at) => numbers[at] === value));
+  const named = shared[0]!.length >= followersNamed ? shared.slice(0, 1) : shared;
+  return named
+    .map((rows, i) =>
+      rows.length > 3
+        ? `${exact(values[i]!)} in ${exact(rows.length)} rows`
+        : rows.map((at) => `${nameOf(at)} ${exact(values[i]!)}`).join(', '),
+    )
+    .join(', ');
 }
 
 /** Columns called Jan, Feb … or 2021, 2022 …: the largest one, and the change from the first to the last. */

@@ -38,7 +38,7 @@ test('who is in the one file but not in the other is answered, and the answers o
 test('durations are shown in the form of their column, and times of day are none', async () => {
   const laps = ['12:05', '11:58', '12:30', '59:10', '25:01', '13:06'].map((lap, i) => `${'ABC'[i % 3]},${lap}`);
   const report = await reportOf('Analyse laps.csv', { 'laps.csv': `driver,lap_time\n${laps.join('\n')}\n` });
-  assert.match(report, /lap_time: mean 22:18, median 12:48 over 6 rows; longest 59:10 in row 4, shortest 11:58 in row 2/);
+  assert.match(report, /lap_time: mean 22:18, median 12:48 over 6 rows; longest 59:10 in row 4 \(A\), shortest 11:58 in row 2 \(B\)/);
   const calls = Array.from({ length: 24 }, (_, hour) => `C${hour},${String(hour).padStart(2, '0')}:15`);
   const log = await reportOf('Analyse calls.csv', { 'calls.csv': `call,time\n${calls.join('\n')}\n` });
   assert.doesNotMatch(log, /time adds up|time: mean/);
@@ -52,4 +52,34 @@ test('events that fall on days by chance miss no day, and a value that is called
   assert.doesNotMatch(report, /goes on day by day/);
   assert.match(report, /given_on is on 33 of 40 days\./);
   assert.match(report, /By club, "none" has the largest amount/);
+});
+
+test('rows that share a value are told as a tie, in one table and in two', async () => {
+  const washes = Array.from({ length: 12 }, (_, i) => `W${i},${i === 0 ? 45 : i < 8 ? 8 : 3 + i / 10}`);
+  const report = await reportOf('Analyse washes.csv', { 'washes.csv': `wash,paid_eur\n${washes.join('\n')}\n` });
+  assert.match(report, /paid_eur is largest in row 1 \(W0\): 45, [^;]*; then 8 in 7 rows;/);
+  const [left, right] = [
+    washes.map((row, i) => `${row.split(',')[0]},${i < 5 ? 50 : 10 + i}`),
+    washes.map((row, i) => `${row.split(',')[0]},Name ${'ABCDEFGHIJKL'[i]}`),
+  ];
+  const joined = await reportOf('Compare fees.csv with members.csv', {
+    'fees.csv': `member_id,fee_paid\n${left.join('\n')}\n`,
+    'members.csv': `member_id,name\n${right.join('\n')}\n`,
+  });
+  assert.match(joined, /fee_paid of the common keys is largest for 5 keys with 50; smallest for W5 \(Name F\) 15\./);
+});
+
+test('a tariff that changes once is told with the date from which it holds, and a row is not named by its duration', async () => {
+  const rows = Array.from(
+    { length: 14 },
+    (_, i) => `2024-03-${String(i + 1).padStart(2, '0')},${['Ann', 'Bo'][i % 2]},${i < 6 ? '0.31' : '0.34'},1:0${i % 10}.5`,
+  );
+  const report = await reportOf('When did the tariff in rides.csv change?', {
+    'rides.csv': `day,rider,tariff,lap_time\n${rows.join('\n')}\n`,
+  });
+  assert.match(
+    report,
+    /What was asked[\s\S]*tariff changes in time and stays: 0\.31 in 6 rows, then 0\.34 from 2024-03-07 \(row 7\) in 8 rows\./,
+  );
+  assert.match(report, /lap_time: mean 1:04\.1, median 1:03\.5 over 14 rows; longest 1:09\.5 in row 10 \(2024-03-10, Bo\)/);
 });
