@@ -98,10 +98,21 @@ export class Client {
       );
   }
 
-  /** One request to one node, not recorded in the history. Null if the connection broke. */
-  async ask(ask: Ask, node?: Door): Promise<Answer | null> {
-    const received = await this.request(ask, randomUUID(), node?.url ?? this.urlOtherThan(null));
+  /** One request to any node, not recorded in the history. Null if the connection broke. */
+  async ask(ask: Ask): Promise<Answer | null> {
+    const received = await this.request(ask, randomUUID(), this.urlOtherThan(null));
     return 'answer' in received ? received.answer : null;
+  }
+
+  /** What this node answers, once it does not ask to try again: a busy machine is no lost state. Null if it never answers. */
+  async askNode(node: Door, ask: Ask): Promise<Answer | null> {
+    const giveUpAtMs = this.history.nowMs() + usualPatienceMs;
+    for (;;) {
+      const received = await this.request(ask, randomUUID(), node.url);
+      const waitMs = this.waitBeforeRetry(received);
+      if (waitMs === null || this.history.nowMs() + waitMs >= giveUpAtMs) return 'answer' in received ? received.answer : null;
+      await pause(waitMs);
+    }
   }
 
   unexpected(words: string): void {

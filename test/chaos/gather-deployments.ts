@@ -49,7 +49,7 @@ export async function gatherDeployments(
       return of === undefined ? [] : doors.map((door) => ({ id: row.id as string, of, door }));
     });
     const views = await inTurn(asked, async ({ id, of, door }) => {
-      const answer = await of.ask({ method: 'GET', path: `/v1/deployments/${id}` }, door);
+      const answer = await of.askNode(door, { method: 'GET', path: `/v1/deployments/${id}` });
       return { node: door.name, id, status: answer?.status === 200 ? answer.json.status : `answered ${answer?.status ?? 'nothing'}` };
     });
     const deployments = rows.map((row) => {

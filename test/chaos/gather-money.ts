@@ -58,7 +58,7 @@ export async function gatherMoney(
 ): Promise<KeptMoney> {
   const everywhere = <T>(of: Client, ids: readonly T[]) => ids.flatMap((id) => doors.map((door) => ({ id, of, door })));
   const read = async ({ of, door }: { of: Client; door: NamedDoor }, path: string): Promise<any> => {
-    const answer = await of.ask({ method: 'GET', path: `/v1/commerce/${path}` }, door);
+    const answer = await of.askNode(door, { method: 'GET', path: `/v1/commerce/${path}` });
     return answer?.status === 200 ? answer.json : { status: `answered ${answer?.status ?? 'nothing'}` };
   };
   const doneBy = (of: Client, name: string) =>

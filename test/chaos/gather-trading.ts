@@ -45,7 +45,7 @@ export async function gatherTrading(
   venue: KeptTrading['venue'],
 ): Promise<KeptTrading> {
   const read = async (of: Client, door: NamedDoor, path: string): Promise<any> => {
-    const answer = await of.ask({ method: 'GET', path: `/v1/trading/${path}` }, door);
+    const answer = await of.askNode(door, { method: 'GET', path: `/v1/trading/${path}` });
     return answer?.status === 200 ? answer.json : { status: `answered ${answer?.status ?? 'nothing'}`, data: [] };
   };
   const orderViews = await inTurn(
