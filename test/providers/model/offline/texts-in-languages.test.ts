@@ -108,6 +108,23 @@ test('a German article: a thing put off to a year is decided and not open; two f
   assert.doesNotMatch(told, /\| Vorsitzende Jens \|/);
 });
 
+const beekeepers = `# Protokoll des Imkervereins
+
+Datum: Freitag, 20. März 2026
+Anwesend: Ulla Brenner, Kai Sommer
+
+Die Versammlung beschloss, die Schleuder zu kaufen. Über das Sommerfest wird in der nächsten Sitzung entschieden.
+
+- Kai Sommer fragt bei der Gemeinde nach einem Zuschuss. Ein Termin wurde nicht genannt.
+`;
+
+test('German minutes: what will be decided later is open and no decision, and a task without a date is a task', async () => {
+  const told = await report('Was wurde beschlossen, wer muss was tun, und was ist offen in texte.md?', beekeepers);
+  assert.match(told, /beschlossen\*\*\n\n.*\n.*\n\| Die Versammlung beschloss, die Schleuder zu kaufen\. \|.*\n\n/);
+  assert.match(told, /\| Kai Sommer \| Kai Sommer fragt bei der Gemeinde nach einem Zuschuss\./);
+  assert.match(told, /\| Über das Sommerfest wird in der nächsten Sitzung entschieden\. \| put off or not decided \|/);
+});
+
 test('dates, deadlines and amounts are read in the spelling of each language', () => {
   const days = (text: string) => findDates(text).map(({ iso }) => iso);
   assert.deepEqual(days('le mardi 1er juin 2027, el 12 de febrero de 2026, il 28 aprile 2026'), ['2027-06-01', '2026-02-12', '2026-04-28']);

@@ -207,7 +207,7 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
 
 /** "(No deadline was set.)" after the sentence of an action. */
 const withoutDeadline =
-  /^\(?(?:no (?:deadline|due date|date) (?:was|is|has been) (?:yet )?(?:set|agreed|given|named)(?: yet)?|without (?:a )?deadline|ohne (?:frist|termin)|keine frist)[.)]{0,2}$/i;
+  /^\(?(?:no (?:deadline|due date|date) (?:was|is|has been) (?:yet )?(?:set|agreed|given|named)(?: yet)?|without (?:a )?deadline|ohne (?:frist|termin)|keine frist|kein termin|ein termin wurde (?:noch )?nicht (?:genannt|festgelegt|vereinbart))[.)]{0,2}$/i;
 
 /** Whether the sentence before tells an action; it is added where it is not known yet. */
 function undated(facts: TextFacts, { text, line }: Quote): boolean {

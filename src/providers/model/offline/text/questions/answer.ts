@@ -94,7 +94,7 @@ const rules: readonly Rule[] = [
   },
   {
     when: [
-      /(?<![\p{L}])(?:who (?:does|has to|must|needs to|will|is to|should|takes|is responsible)|(?:have|has|need|needs) to do|action (?:items?|points?)|actions|to-?dos?|tasks|wer (?:macht|muss|soll|übernimmt)|Aufgaben|qui (?:doit|fait|s['’]occupe)|tâches|quién(?:es)? (?:tienen?|deben?|hacen?)|tareas|chi (?:deve|fa|si occupa)|compiti)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:who (?:does|has to|must|needs to|will|is to|should|takes|is responsible)|(?:have|has|need|needs) to do|action (?:items?|points?)|actions|to-?dos?|tasks|who brings|wer (?:macht|muss|soll|bringt|übernimmt)|Aufgaben|qui (?:doit|fait|s['’]occupe)|tâches|quién(?:es)? (?:tienen?|deben?|hacen?)|tareas|chi (?:deve|fa|si occupa)|compiti)(?![\p{L}])/iu,
     ],
     unless: counting,
     answer: (_, { facts }) => actionsOf(facts),
@@ -108,7 +108,7 @@ const rules: readonly Rule[] = [
   },
   {
     when: [
-      /(?<![\p{L}])(?:decided|decisions?|agreed|resolved|resolutions?|approved|beschlossen|Beschlüsse|entschieden|Entscheidungen?|décidée?s?|décisions?|decidió|decidido|decisiones|acordó|acordado|acuerdos|deciso|decisioni)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:decided|decisions?|agreed|resolved|resolutions?|approved|beschlossen|vereinbart|abgemacht|Beschlüsse|entschieden|Entscheidungen?|décidée?s?|décisions?|decidió|decidido|decisiones|acordó|acordado|acuerdos|deciso|decisioni)(?![\p{L}])/iu,
     ],
     unless: counting,
     answer: (_, { facts }) => decisionsOf(facts),

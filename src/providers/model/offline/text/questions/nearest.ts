@@ -8,7 +8,7 @@ import { readUnits } from '../units.ts';
 const asking = /^(?:who|whom|when|where|what|which|why|how|whose|whether|wer|wen|wann|wo|was|welche[rsnm]?|warum|wie|ob)(?![\p{L}])/iu;
 const isQuestion = /\?$/;
 /** "What does the contract say: who …": the questions follow. */
-const leadIn = /^what (?:does|do|did) [^?]{1,80} say$/iu;
+const leadIn = /^(?:what (?:does|do|did) [^?]{1,80} say|was steht i[nm] [^?]{1,80})$/iu;
 /** "When was he on site?": the words of the clause before say who is meant. */
 const pronoun = /(?<![\p{L}])(?:he|she|it|they|him|her|them|er|sie|es|ihn|ihm)(?![\p{L}])/iu;
 const whenAsked = /^(?:when|at what time|since when|until when|wann|bis wann|seit wann)(?![\p{L}])/iu;
