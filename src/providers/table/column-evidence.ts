@@ -52,6 +52,7 @@ export type ColumnPlan = {
 };
 
 const examplesKept = 3;
+const maxExampleChars = 30;
 const unitsKept = 8;
 const leftOutKept = 12;
 /** With at least this share of numbers (or dates) a column has that type with exceptions; otherwise it is text. */
@@ -93,6 +94,7 @@ export class ColumnEvidence {
   private letterUnits = 0;
   /** Dates that are different days in the two orders. */
   private twofold = 0;
+  private twofoldExample = '';
   private ranges = { day_first: newRange(), month_first: newRange() };
   private utcRange = newRange();
   private examples = { number: [] as string[], date: [] as string[], other: [] as string[] };
@@ -149,7 +151,9 @@ export class ColumnEvidence {
     const units = this.unitCounts(kind);
     const unit = kind.reads === 'number' && units.size === 1 ? [...units.keys()][0]! : '';
     if (this.bare > 0 && unit !== '')
-      warnings.push(`Column ${name}: ${this.bare} of ${kind.like} numbers carry no unit; they are taken as ${unit}.`);
+      warnings.push(
+        `Column ${name}: ${kind.like - this.bare} of ${kind.like} numbers have the unit ${unit}; the others have none and are taken as ${unit} too.`,
+      );
     const role = roleOf(name, {
       type: kind.type,
       unit,
@@ -264,18 +268,19 @@ export class ColumnEvidence {
 
   private warnOfDates(name: string, order: Order, warnings: string[]): void {
     if (order.kind === 'mixed') {
-      const left = this.twofold > 0 ? ` ${this.twofold} dates like 03/04/2024 could mean two days and are left out of periods.` : '';
+      const left =
+        this.twofold > 0 ? ` ${this.twofold} dates like ${this.twofoldExample} could mean two days and are left out of periods.` : '';
       warnings.push(
         `Column ${name}: ${this.dayFirst} dates can only have the day first and ${this.monthFirst} only the month first, so two ways of writing are mixed.${left}`,
       );
     } else if (order.kind === 'unknown' && this.twofold > 0) {
       warnings.push(
-        `Column ${name}: dates like 03/04/2024 could mean two things (3 April or March 4), and nothing in the column says which; figures by month or day are not given.`,
+        `Column ${name}: dates like ${this.twofoldExample} could mean two things (day or month first), and nothing in the column says which; figures by month or day are not given.`,
       );
     } else if (order.because === undefined && this.twofold > 0) {
       const [first, proofs] = order.kind === 'day_first' ? ['the day', this.dayFirst] : ['the month', this.monthFirst];
       warnings.push(
-        `Column ${name}: ${this.twofold} dates like 03/04/2024 could mean two things; ${first} is read first, because ${proofs} others can only be read so.`,
+        `Column ${name}: ${this.twofold} dates like ${this.twofoldExample} could mean two things; ${first} is read first, because ${proofs} others can only be read so.`,
       );
     } else if (order.because !== undefined) {
       const first = order.kind === 'day_first' ? 'the day' : 'the month';
@@ -284,7 +289,7 @@ export class ColumnEvidence {
         style: 'the decimal commas or the dates with dots of the file are written where the day comes first',
         span: 'read the other way the times would be spread over months with few days in each',
       }[order.because];
-      warnings.push(`Column ${name}: dates like 03/04/2024 could mean two things; ${first} is read first, because ${why}.`);
+      warnings.push(`Column ${name}: dates like ${this.twofoldExample} could mean two things; ${first} is read first, because ${why}.`);
     }
   }
 
@@ -345,7 +350,10 @@ export class ColumnEvidence {
     if (dayFirst !== null) widen(this.ranges.day_first, dayFirst.ms);
     if (monthFirst === null) this.dayFirst++;
     else if (dayFirst === null) this.monthFirst++;
-    else if (monthFirst.ms !== dayFirst.ms) this.twofold++;
+    else if (monthFirst.ms !== dayFirst.ms) {
+      this.twofold++;
+      if (this.twofoldExample === '') this.twofoldExample = cellText(cell, maxExampleChars);
+    }
     return true;
   }
 

@@ -3,13 +3,14 @@ import { cellText, isFormula } from '../cell.ts';
 import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
-import { parseDate } from '../date-format.ts';
+import { dateText, parseDate } from '../date-format.ts';
 import { countOf, exact, listed } from '../figure-text.ts';
 import { shownKey } from '../frequent-values.ts';
 import { oddValues, type Scale } from '../scales.ts';
 import { foldSpelling, foldsSpellings, mostSpellings } from '../spellings.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 import { isGroup } from './crossed-groups.ts';
+import { farYears } from './pauses.ts';
 
 const shown = 6;
 const minOfForm = 3;
@@ -145,20 +146,14 @@ function impossibleDates(plan: ColumnPlan, table: ColumnsInMemory): Finding[] {
         text: `${plan.name} has ${countOf(holders, 'date')} that ${holders === 1 ? 'is' : 'are'} probably a placeholder (${listed([...new Set(table.texts(plan).filter((text) => placeholders.test(text)))], 3)}).`,
       },
     ];
-  const years = Float64Array.from(
-    dates.filter((ms) => !Number.isNaN(ms)),
-    (ms) => new Date(ms).getUTCFullYear(),
-  ).sort();
-  const usual = years[years.length >> 1];
-  const [low, high] = [years[Math.floor(years.length * 0.1)], years[Math.floor(years.length * 0.9)]];
-  if (usual === undefined || high! - low! > 5 || /birth|geburt/i.test(plan.name)) return [];
-  const far = [...dates.keys()].filter((at) => Math.abs(new Date(dates[at]!).getUTCFullYear() - usual) > 9);
-  if (far.length === 0 || far.length > table.count * 0.05 + 1) return [];
-  const named = far.slice(0, shown).map((at) => `${table.texts(plan)[at]} in row ${table.row(at)}`);
+  const far = farYears(plan, dates);
+  if (far.length === 0) return [];
+  const named = far.slice(0, shown).map((at) => `${table.texts(plan)[at]} in ${table.rowInWords(at)}`);
+  const rest = dates.filter((ms, at) => !Number.isNaN(ms) && !far.includes(at)).sort();
   return [
     {
       kind: 'far_date',
-      text: `${plan.name} has ${far.length === 1 ? 'a date' : 'dates'} far from all others: ${named.join(', ')}; probably a mistake or a placeholder.`,
+      text: `${plan.name} has ${far.length === 1 ? 'a date' : 'dates'} far from all others: ${named.join(', ')}; probably a mistake or a placeholder. The others go from ${dateText(rest[0]!, false)} to ${dateText(rest.at(-1)!, false)}.`,
     },
   ];
 }

@@ -12,6 +12,8 @@ const longPause = 20;
 const minDates = 5;
 const minDistanceInRanges = 1.5;
 const minFarMs = 180 * dayMs;
+const minFarYears = 9;
+const maxSpread = 5;
 
 export function pauseFindings(table: ColumnsInMemory): Finding[] {
   return table.plans
@@ -39,6 +41,20 @@ function longest(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array, 
   ];
 }
 
+/** Rows with a year far from that of nearly all others. */
+export function farYears(plan: ColumnPlan, dates: Float64Array): number[] {
+  const yearOf = (ms: number) => new Date(ms).getUTCFullYear();
+  const years = Float64Array.from(
+    dates.filter((ms) => !Number.isNaN(ms)),
+    yearOf,
+  ).sort();
+  if (years.length === 0 || /birth|geburt/i.test(plan.name)) return [];
+  const [low, usual, high] = [0.1, 0.5, 0.9].map((part) => years[Math.floor(years.length * part)]!);
+  if (high! - low! > maxSpread) return [];
+  const far = [...dates.keys()].filter((at) => Math.abs(yearOf(dates[at]!) - usual!) > minFarYears);
+  return far.length > dates.length * 0.05 + 1 ? [] : far;
+}
+
 /** The first or the last date, if it is farther from its neighbour than one and a half times the range of all others. */
 function farDates(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array, rows: readonly number[]): Finding[] {
   if (rows.length < minDates) return [];
@@ -46,7 +62,9 @@ function farDates(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array,
     { at: rows.at(-1)!, next: rows.at(-2)!, range: dates[rows.at(-2)!]! - dates[rows[0]!]!, what: 'after' },
     { at: rows[0]!, next: rows[1]!, range: dates[rows.at(-1)!]! - dates[rows[1]!]!, what: 'before' },
   ];
+  const known = farYears(plan, dates);
   return ends.flatMap(({ at, next, range, what }): Finding[] => {
+    if (known.includes(at)) return [];
     const far = Math.abs(dates[at]! - dates[next]!);
     if (far < minFarMs || far < range * minDistanceInRanges) return [];
     return [
