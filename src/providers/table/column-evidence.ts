@@ -3,6 +3,7 @@ import { type Cell, cellText, isFormula, isMissing, isPlaceholder, parseBoolean 
 import { inUtc, type Order, readCompact, readInOrder, readStamp, stampRange } from './column-dates.ts';
 import { type ColumnRole, has, nameTokens, roleOf } from './column-role.ts';
 import { type ParsedDate, parseDate } from './date-format.ts';
+import { dateWarnings } from './date-warnings.ts';
 import { countKey, FrequentValues } from './frequent-values.ts';
 import { isDigitCode, type NumberStyle, type ParsedNumber, parseEither, parseNumber } from './number-format.ts';
 import type { ColumnType } from './table-profile.ts';
@@ -168,7 +169,15 @@ export class ColumnEvidence {
     const reads = kind.reads === 'number' && !quantity ? 'text' : kind.reads;
     if (reads === 'number' && this.ambiguous > 0 && this.leaning === null)
       warnings.push(`Column ${name}: numbers like 1,234 or 1.234 could mean two things; the ${style} is read as the decimal mark.`);
-    if (reads === 'date' && stamp === null) this.warnOfDates(name, order, warnings);
+    if (reads === 'date' && stamp === null)
+      warnings.push(
+        ...dateWarnings(name, order, {
+          twofold: this.twofold,
+          example: this.twofoldExample,
+          dayFirst: this.dayFirst,
+          monthFirst: this.monthFirst,
+        }),
+      );
     const zoned = this.offsets.size > 1;
     const readDate = stamp ?? (zoned ? (cell: Cell) => inUtc(readInOrder(cell, order)) : (cell: Cell) => readInOrder(cell, order));
     const orderOfRange = order.kind === 'month_first' ? 'month_first' : 'day_first';
@@ -264,33 +273,6 @@ export class ColumnEvidence {
     if (this.timed && this.twofold >= 8 && Math.min(daySpan, monthSpan) < Math.max(daySpan, monthSpan) * 0.2)
       return { kind: daySpan < monthSpan ? 'day_first' : 'month_first', because: 'span' };
     return { kind: 'unknown' };
-  }
-
-  private warnOfDates(name: string, order: Order, warnings: string[]): void {
-    if (order.kind === 'mixed') {
-      const left =
-        this.twofold > 0 ? ` ${this.twofold} dates like ${this.twofoldExample} could mean two days and are left out of periods.` : '';
-      warnings.push(
-        `Column ${name}: ${this.dayFirst} dates can only have the day first and ${this.monthFirst} only the month first, so two ways of writing are mixed.${left}`,
-      );
-    } else if (order.kind === 'unknown' && this.twofold > 0) {
-      warnings.push(
-        `Column ${name}: dates like ${this.twofoldExample} could mean two things (day or month first), and nothing in the column says which; figures by month or day are not given.`,
-      );
-    } else if (order.because === undefined && this.twofold > 0) {
-      const [first, proofs] = order.kind === 'day_first' ? ['the day', this.dayFirst] : ['the month', this.monthFirst];
-      warnings.push(
-        `Column ${name}: ${this.twofold} dates like ${this.twofoldExample} could mean two things; ${first} is read first, because ${proofs} others can only be read so.`,
-      );
-    } else if (order.because !== undefined) {
-      const first = order.kind === 'day_first' ? 'the day' : 'the month';
-      const why = {
-        order: 'only so the rows are in order of time',
-        style: 'the decimal commas or the dates with dots of the file are written where the day comes first',
-        span: 'read the other way the times would be spread over months with few days in each',
-      }[order.because];
-      warnings.push(`Column ${name}: dates like ${this.twofoldExample} could mean two things; ${first} is read first, because ${why}.`);
-    }
   }
 
   /** A cheap check before the expensive one. */

@@ -15,23 +15,11 @@ const maxExtras = 4;
 export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, name: string, inherited: readonly string[]): Finding[] {
   const keys = recordKey(orders, lines, inherited);
   const numeric = lines.quantities().filter((plan) => !inherited.includes(plan.name));
-  const quantity = numeric.find((plan) => isQuantity(plan.name) && !isPrice(plan.name));
-  const price = numeric.find((plan) => isPrice(plan.name));
   const total = orders.quantities().find((plan) => has(nameTokens(plan.name), totalWords) && plan.role === 'measure');
   if (keys === null || total === undefined) return [];
-  const product = quantity === undefined || price === undefined ? null : { quantity, price };
-  // "total_kg" is the sum of "kg".
-  const rest = nameTokens(total.name).filter((token) => !totalWords.has(token));
-  const part = numeric.find((plan) => plan.role === 'measure' && rest.length > 0 && nameTokens(plan.name).join(' ') === rest.join(' '));
-  const summed = product !== null ? `${product.quantity.name} × ${product.price.name}` : part?.name;
-  if (summed === undefined) return [];
+  const summed = summedOf(lines, numeric, total);
   const { key, own } = keys;
-  const sums = new Map<string, number>();
   const ids = lines.written(own);
-  for (let at = 0; at < lines.count; at++) {
-    const value = product !== null ? lines.numbers(product.quantity)[at]! * lines.numbers(product.price)[at]! : lines.numbers(part!)[at]!;
-    sums.set(ids[at]!, (sums.get(ids[at]!) ?? 0) + value);
-  }
   const extras = orders
     .quantities()
     .filter(
@@ -40,7 +28,7 @@ export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, na
     .slice(0, maxExtras);
   const sets = [[], ...extras.map((plan) => [plan]), ...(extras.length > 1 ? [extras] : [])];
   const texts = orders.written(key);
-  const tried = sets.map((set) => {
+  const compare = (sums: ReadonlyMap<string, number>, set: readonly ColumnPlan[]) => {
     const wrong: { at: number; sum: number; written: number }[] = [];
     let known = 0;
     for (let at = 0; at < orders.count; at++) {
@@ -51,12 +39,17 @@ export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, na
       known++;
       if (Math.abs(sum - written) > 0.006) wrong.push({ at, sum, written });
     }
-    return { set, wrong, known };
+    return { wrong, known };
+  };
+  const tried = summed.flatMap(({ name: what, at: valueAt }) => {
+    const sums = new Map<string, number>();
+    for (let at = 0; at < lines.count; at++) sums.set(ids[at]!, (sums.get(ids[at]!) ?? 0) + valueAt(at));
+    return sets.map((set) => ({ what, set, ...compare(sums, set) }));
   });
-  const best = tried.toSorted((a, b) => a.wrong.length - b.wrong.length)[0]!;
-  if (best.known < 3 || best.wrong.length > best.known * 0.4) return [];
+  const best = tried.toSorted((a, b) => a.wrong.length - b.wrong.length)[0];
+  if (best === undefined || best.known < 3 || best.wrong.length > best.known * 0.4) return [];
   const signs = best.set.map((plan) => ` ${has(nameTokens(plan.name), lessWords) ? '−' : '+'} ${plan.name}`).join('');
-  const formula = `${total.name} = sum of ${summed} of its ${name}${signs}`;
+  const formula = `${total.name} = sum of ${best.what} of its ${name}${signs}`;
   const each = best.wrong
     .slice(0, shown)
     .map(
@@ -72,6 +65,23 @@ export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, na
           : `${formula} in ${exact(best.known - best.wrong.length)} of ${countOf(best.known, 'row')}, but not in ${listed(each, shown)}${best.wrong.length > shown ? ' and more' : ''}.`,
     },
   ];
+}
+
+type Summed = { name: string; at: (row: number) => number };
+
+/** What the lines of an order may be added up from: "kg" for "total_kg", an amount of each line, a quantity × a price. */
+function summedOf(lines: ColumnsInMemory, numeric: readonly ColumnPlan[], total: ColumnPlan): Summed[] {
+  const rest = nameTokens(total.name).filter((token) => !totalWords.has(token));
+  const parts = numeric.filter((plan) => {
+    const own = nameTokens(plan.name);
+    return plan.role === 'measure' && (has(own, totalWords) || (rest.length > 0 && own.join(' ') === rest.join(' ')));
+  });
+  const quantity = numeric.find((plan) => isQuantity(plan.name) && !isPrice(plan.name));
+  const price = numeric.find((plan) => isPrice(plan.name));
+  const columns = parts.map((plan): Summed => ({ name: plan.name, at: (row) => lines.numbers(plan)[row]! }));
+  if (quantity === undefined || price === undefined) return columns;
+  const [counts, prices] = [lines.numbers(quantity), lines.numbers(price)];
+  return [...columns, { name: `${quantity.name} × ${price.name}`, at: (row) => counts[row]! * prices[row]! }];
 }
 
 /** The column that identifies the records, in the records and in their lines; null without one. */

@@ -117,9 +117,10 @@ function fitOf(quantity: ColumnPlan, price: ColumnPlan, quantities: readonly Col
   return isSteadyPrice(price, quantity) ? fits.possible : fits.unsure;
 }
 
-/** The price of one unit varies less than the quantities; the price of a whole row varies with them. */
+/** The price of one unit varies less than the quantities; the price of a whole row varies with them. A quantity of 0 tells nothing of that. */
 function isSteadyPrice(price: ColumnPlan, quantity: ColumnPlan): boolean {
   const spread = ({ min, max }: ColumnPlan) => (min > 0 ? max / min - 1 : Number.POSITIVE_INFINITY);
+  if (quantity.min <= 0) return price.min === price.max;
   return price.min === price.max || spread(price) <= spread(quantity) / 2;
 }
 

@@ -75,3 +75,16 @@ test('an entry is named by its record and its contents, and a number unlike the 
     said.join('\n'),
   );
 });
+
+test('a total of a record is compared with the amounts of its list, whatever else its lines have', async () => {
+  const bookings = Array.from({ length: 8 }, (_, i) => ({
+    booking: `B${i}`,
+    lines: [1, 2].map((n) => ({ item: `I${n}`, qty: n, days: 3, rate: 4 + i, amount: n * 3 * (4 + i) })),
+    total: 9 * (4 + i) + (i === 5 ? 20 : 0),
+  }));
+  const { remarks } = await profileText(JSON.stringify(bookings), 'bookings.json');
+  assert.deepEqual(
+    remarks.filter(({ kind }) => kind.startsWith('relation')).map(({ text }) => text),
+    ['total = sum of amount of its lines in 7 of 8 rows, but not in row 6 (B5): 81, written 101 (difference 20).'],
+  );
+});

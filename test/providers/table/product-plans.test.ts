@@ -78,3 +78,10 @@ for (const { says, table, warning } of none)
     if (warning === undefined) assert.deepEqual(profile.warnings, []);
     else assert.match(profile.warnings.join('\n'), warning);
   });
+
+test('a measured quantity that is 0 in a row is not multiplied by a price without a unit', async () => {
+  const rows = Array.from({ length: 12 }, (_, i) => `C${i},${['Quick', 'Wool'][i % 2]},${i === 4 ? 0 : 40 + i},${3 + (i % 2)}`);
+  const { columns, warnings } = await profileText(`cycle,programme,water_l,price_gbp\n${rows.join('\n')}\n`);
+  assert.ok(columns.every(({ derived }) => derived !== true));
+  assert.match(warnings.join(), /do not say whether price_gbp applies to each unit of water_l or to the whole row/);
+});

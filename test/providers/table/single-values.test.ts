@@ -55,3 +55,50 @@ test('a change of a group that one value turns around is told without that value
   assert.match(growth!, /But without row 45 .*\(90,000\) North falls: /);
   assert.doesNotMatch(growth!, /rises most/);
 });
+
+test('a group without a value in the first period has no value there, though it has a row', async () => {
+  const rows = Array.from({ length: 36 }, (_, i) => {
+    const month = `0${1 + Math.floor(i / 12)}`;
+    const lift = ['North', 'South', 'West'][i % 3]!;
+    return `2025-${month}-${String((i % 12) + 1).padStart(2, '0')},${lift},${lift === 'West' && month === '01' ? '' : 100 + i}`;
+  });
+  const [growth] = await textsOf(`date,lift,cost_eur\n${rows.join('\n')}\n`, 'growth');
+  assert.match(growth!, /West no value in 2025-01, 474 in 2025-02/);
+});
+
+test('a value that a product explains is no slip of a decimal, and the sum as the product gives it is told', async () => {
+  const rows = Array.from({ length: 24 }, (_, i) => {
+    const kwh = 40 + i;
+    const tariff = i % 2 === 0 ? 0.5 : 0.25;
+    return `F${10 + i},${kwh},${tariff},${i === 9 ? 120 : kwh * tariff}`;
+  });
+  const text = `firing,kwh,tariff,cost\n${rows.join('\n')}\n`;
+  assert.deepEqual(await textsOf(text, 'factor_error'), []);
+  const [broken] = await textsOf(text, 'relation_broken');
+  assert.match(
+    broken!,
+    /^cost = kwh × tariff in 23 of 24 rows, .* 49 × 0\.25 = 12\.25, written 120\. With the product there, cost adds up to 462 /,
+  );
+});
+
+test('a price below its cost is named, and money is not compared with pieces', async () => {
+  const rows = Array.from({ length: 20 }, (_, i) => `A${i},${10 + i * 2},${i === 6 ? 30 : 6 + i},${12 + 2 * i}`);
+  const bounds = await textsOf(`item,list_price,cost_price,pots_in\n${rows.join('\n')}\n`, 'bounds');
+  assert.deepEqual(bounds, [
+    'cost_price is above list_price only in 1 row: 30 beside 22 in row 7 (A6); it is not above it in the other 19.',
+  ]);
+});
+
+test('a group that is without a row for much longer than at any other time is told', async () => {
+  const days = Array.from({ length: 60 }, (_, i) => i).filter((day) => day % 4 !== 1);
+  const rows = days.flatMap((day, i) => [
+    `${dayOf(day)},0${1 + (i % 2)},Quick,${30 + (day % 5)}`,
+    ...(day > 18 && day < 44 ? [] : [`${dayOf(day)},03,Wool,${40 + (day % 3)}`]),
+  ]);
+  const text = `day,machine,programme,minutes\n${rows.join('\n')}\n`;
+  const gaps = await textsOf(text, 'group_gaps');
+  assert.match(
+    gaps.join('\n'),
+    /^Long without a row: machine 03 from 2025-01-19 \(row \d+\) to 2025-02-14 \(row \d+\), 26 days; otherwise at most 2 days\.$/m,
+  );
+});

@@ -3,10 +3,12 @@
  * So for points and their maximum, and for amounts that are below another one in all other rows (outstanding and principal).
  */
 import type { ColumnPlan } from '../column-evidence.ts';
-import { nameTokens } from '../column-role.ts';
+import { has, nameTokens } from '../column-role.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { countOf, exact, listed } from '../figure-text.ts';
+import { isPrice } from '../plan-figures.ts';
 import type { Finding } from '../table-profile.ts';
+import { money } from './ratio.ts';
 
 const ends: readonly (readonly [string, string])[] = [
   ['min', 'max'],
@@ -53,7 +55,8 @@ function exceptions(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Findi
   if (table.count < minRows || table.count > maxRows) return [];
   return plans.flatMap((lower) =>
     plans.flatMap((upper): Finding[] => {
-      if (lower === upper || !isAmount(lower) || !isAmount(upper) || !sameUnit(lower, upper)) return [];
+      const isComparable = (isAmount(lower) && isAmount(upper)) || (isPrice(lower.name) && isPrice(upper.name));
+      if (lower === upper || !isComparable || !sameUnit(lower, upper)) return [];
       const [low, high] = [table.numbers(lower), table.numbers(upper)];
       const known = [...low.keys()].filter((at) => !Number.isNaN(low[at]!) && !Number.isNaN(high[at]!));
       const rows = known.filter((at) => low[at]! > high[at]!);
@@ -76,7 +79,13 @@ function exceptions(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Findi
 function sameUnit(lower: ColumnPlan, upper: ColumnPlan): boolean {
   const units = ({ name }: ColumnPlan) => nameTokens(name).filter((token) => unitTokens.has(token));
   const counted = ({ name }: ColumnPlan) => /[^s]s$/.test(name);
-  return lower.unit === upper.unit && units(lower).join() === units(upper).join() && counted(lower) === counted(upper);
+  const isMoney = ({ name }: ColumnPlan) => has(nameTokens(name), money);
+  return (
+    isMoney(lower) === isMoney(upper) &&
+    lower.unit === upper.unit &&
+    units(lower).join() === units(upper).join() &&
+    counted(lower) === counted(upper)
+  );
 }
 
 function isAmount({ role, units, min }: ColumnPlan): boolean {

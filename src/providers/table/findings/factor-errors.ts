@@ -36,8 +36,9 @@ export type WrongValue = { column: string; at: number };
 /** `columns` are the names of the columns with such values. */
 export type FactorErrors = { findings: Finding[]; columns: string[]; values: WrongValue[] };
 
-export function factorErrors(table: ColumnsInMemory): FactorErrors {
-  const found = findErrors(table).slice(0, maxFindings);
+/** @param explained columns that other columns of the row give: their wrong values are told beside the right ones */
+export function factorErrors(table: ColumnsInMemory, explained: ReadonlySet<string>): FactorErrors {
+  const found = findErrors(table, explained).slice(0, maxFindings);
   const rows = countedRows(table);
   return {
     findings: found.flatMap(({ wrong, grouping }) => tell(table, wrong, rows, grouping)),
@@ -52,7 +53,7 @@ function countedRows(table: ColumnsInMemory): number[] {
   return [...table.rows.cells.keys()].filter((at) => !repeated.has(at));
 }
 
-function findErrors(table: ColumnsInMemory): { wrong: Wrong[]; grouping: ColumnPlan | undefined }[] {
+function findErrors(table: ColumnsInMemory, explained: ReadonlySet<string>): { wrong: Wrong[]; grouping: ColumnPlan | undefined }[] {
   const plans = table
     .quantities()
     .filter(({ role, units, max }) => (role === 'measure' || role === 'unclear' || role === 'rate') && units.size < 2 && max > 0)
@@ -66,6 +67,7 @@ function findErrors(table: ColumnsInMemory): { wrong: Wrong[]; grouping: ColumnP
     )
     .slice(0, maxGroupings);
   return plans.flatMap((plan) => {
+    if (explained.has(plan.name)) return [];
     for (const beside of plans) {
       if (beside === plan) continue;
       // A price says nothing about the quantity, and the number of a record's entries little about its total.

@@ -186,7 +186,9 @@ function growth(table: ColumnsInMemory, group: ColumnPlan, compared: Compared, d
     ({ key, from, to }) =>
       `${key} ${sign(to - from)}${written(clean(Math.abs(to - from)))} (${written(from)} to ${written(to)}${shareOf(from, to)})`,
   );
-  const other = changes.filter(({ from, to }) => from === null || to === null).map((change) => oneEnd(change, first, last, written));
+  const other = changes
+    .filter(({ from, to }) => from === null || to === null)
+    .map((change) => oneEnd(change, first, last, written, compared.numbers === null));
   const turned = compared.additive && compared.numbers !== null ? turnedByOneValue(table, full, [first, last]) : [];
   const findings: Finding[] = [
     {
@@ -275,9 +277,11 @@ function verdict(ranked: readonly { key: string; from: number; to: number }[]): 
   return ` ${parts.join('; ')}.`.replace(/^ ./, (start) => start.toUpperCase()) + byShare;
 }
 
-function oneEnd({ key, from, to }: Change, first: string, last: string, written: (value: number) => string): string {
-  if (from !== null) return `${key} ${written(from)} in ${first}, no row in ${last}`;
-  return to === null ? `${key} no row in either` : `${key} no row in ${first}, ${written(to)} in ${last}`;
+/** A group without a value may have rows; without a measure the rows themselves are counted. */
+function oneEnd({ key, from, to }: Change, first: string, last: string, written: (value: number) => string, isOfRows: boolean): string {
+  const none = isOfRows ? 'no row' : 'no value';
+  if (from !== null) return `${key} ${written(from)} in ${first}, ${none} in ${last}`;
+  return to === null ? `${key} ${none} in either` : `${key} ${none} in ${first}, ${written(to)} in ${last}`;
 }
 
 function shareOf(from: number, to: number): string {

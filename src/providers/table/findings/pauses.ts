@@ -13,6 +13,11 @@ const minDates = 5;
 const minDistanceInRanges = 1.5;
 const minFarMs = 180 * dayMs;
 const minFarYears = 9;
+const minInGroup = 8;
+const maxGroupings = 3;
+const minGroupPauseMs = 7 * dayMs;
+const timesNext = 2.5;
+const maxPauses = 3;
 const maxSpread = 5;
 
 export function pauseFindings(table: ColumnsInMemory): Finding[] {
@@ -22,7 +27,11 @@ export function pauseFindings(table: ColumnsInMemory): Finding[] {
     .flatMap((plan) => {
       const dates = table.dates(plan);
       const rows = [...dates.keys()].filter((at) => !Number.isNaN(dates[at]!)).sort((a, b) => dates[a]! - dates[b]!);
-      return [...farDates(table, plan, dates, rows), ...(plan.timed ? longest(table, plan, dates, rows) : [])];
+      return [
+        ...farDates(table, plan, dates, rows),
+        ...(plan.timed ? longest(table, plan, dates, rows) : []),
+        ...pausesOfGroups(table, plan, dates, rows),
+      ];
     });
 }
 
@@ -39,6 +48,32 @@ function longest(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array, 
       text: `The longest pause in ${plan.name} is ${lengthOf(top!.ms)}, from ${table.texts(plan)[top!.from]} (row ${table.row(top!.from)}) to ${table.texts(plan)[top!.to]} (row ${table.row(top!.to)}); nine of ten steps are ${lengthOf(usual)} or less.`,
     },
   ];
+}
+
+/** A group without rows for much longer than at any other time: a machine that stood still. */
+function pausesOfGroups(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array, rows: readonly number[]): Finding[] {
+  const groups = table.plans.filter(
+    ({ reads, values, filled }) => reads === 'text' && values.distinct >= 2 && values.distinct * minInGroup <= filled,
+  );
+  return groups.slice(0, maxGroupings).flatMap((group): Finding[] => {
+    const texts = table.texts(group);
+    const found = [
+      ...Map.groupBy(
+        rows.filter((at) => texts[at] !== ''),
+        (at) => texts[at]!,
+      ),
+    ].flatMap(([name, own]) => {
+      if (own.length < minInGroup) return [];
+      const steps = own.slice(1).map((at, i) => ({ from: own[i]!, to: at, ms: dates[at]! - dates[own[i]!]! }));
+      const [top, next] = steps.toSorted((a, b) => b.ms - a.ms);
+      if (top!.ms < minGroupPauseMs || top!.ms < next!.ms * timesNext) return [];
+      return [
+        `${group.name} ${name} from ${table.texts(plan)[top!.from]} (row ${table.row(top!.from)}) to ${table.texts(plan)[top!.to]} (row ${table.row(top!.to)}), ${lengthOf(top!.ms)}; otherwise at most ${lengthOf(next!.ms)}`,
+      ];
+    });
+    if (found.length === 0 || found.length > maxPauses) return [];
+    return [{ kind: 'group_gaps', text: `Long without a row: ${found.join('; ')}.` }];
+  });
 }
 
 /** Rows with a year far from that of nearly all others. */

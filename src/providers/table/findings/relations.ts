@@ -101,18 +101,18 @@ function textOf(table: ColumnsInMemory, target: ColumnPlan, { rule, broken, rows
     .map((at) => `${table.rowName(at)}: ${rule.show(at)} = ${exact(clean(rule.of(at)))}, written ${exact(written[at]!)}`);
   return {
     kind: 'relation_broken',
-    text: `${target.name} = ${rule.says} in ${exact(rows - broken.length)} of ${exact(rows)} rows, but not in ${wrong.join('; ')}${broken.length > shown ? ` and ${broken.length - shown} more` : ''}.${rule.parts === undefined ? '' : sumWithout(table, target, rule, broken)}`,
+    text: `${target.name} = ${rule.says} in ${exact(rows - broken.length)} of ${exact(rows)} rows, but not in ${wrong.join('; ')}${broken.length > shown ? ` and ${broken.length - shown} more` : ''}.${rule.parts === undefined && rule.of2?.length !== 2 ? '' : sumWithout(table, target, rule, broken)}`,
   };
 }
 
-/** The sum and the mean of a total column as its parts give them. */
+/** The sum and the mean of a column as its parts or its factors give them. */
 function sumWithout(table: ColumnsInMemory, target: ColumnPlan, rule: Rule, broken: readonly number[]): string {
   if (target.role !== 'measure') return '';
   const written = table.numbers(target);
   const known = [...written].filter((value) => !Number.isNaN(value));
   const sum = clean(known.reduce((total, value) => total + value, 0));
   const right = clean(broken.reduce((total, at) => total + rule.of(at) - written[at]!, sum));
-  return ` With the ${broken.length === 1 ? 'sum' : 'sums'} there, ${target.name} adds up to ${exact(right)} (mean ${round(right / known.length)}) instead of ${exact(sum)}.`;
+  return ` With the ${rule.parts === undefined ? 'product' : 'sum'}${broken.length === 1 ? '' : 's'} there, ${target.name} adds up to ${exact(right)} (mean ${round(right / known.length)}) instead of ${exact(sum)}.`;
 }
 
 function* products(table: ColumnsInMemory, plans: ColumnPlan[]): Generator<Rule> {
