@@ -88,3 +88,10 @@ test('a total of a record is compared with the amounts of its list, whatever els
     ['total = sum of amount of its lines in 7 of 8 rows, but not in row 6 (B5): 81, written 101 (difference 20).'],
   );
 });
+
+test('a mean price over lines is told weighted by their quantity too, unless a quantity is below zero', async () => {
+  const saidOf = async (some: object[]) => findings((await profileText(JSON.stringify(some), 'orders.json')).nested[0]!).join('\n');
+  const sold = orders.filter(({ no }) => no !== 'B5');
+  assert.match(await saidOf(sold), /^Mean unit_price weighted by qty: 6\.33 \(133 ÷ 21\); over the rows, without weights, 7\.33\.$/m);
+  assert.doesNotMatch(await saidOf(orders), /weighted/);
+});

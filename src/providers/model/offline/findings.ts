@@ -114,7 +114,11 @@ function totals(profile: TableProfile): string[] {
   const main = mainMeasure(profile);
   if (main === undefined) return [];
   const others = measures(profile).filter((column) => column !== main);
-  return [...total(profile, main, true), ...others.slice(0, maxOthers).flatMap((column) => total(profile, column, false))];
+  return [
+    ...total(profile, main, true),
+    ...weightedMean(profile, main),
+    ...others.slice(0, maxOthers).flatMap((column) => total(profile, column, false)),
+  ];
 }
 
 function total(profile: TableProfile, measure: ColumnProfile, isMain: boolean): string[] {
@@ -137,6 +141,18 @@ function total(profile: TableProfile, measure: ColumnProfile, isMain: boolean): 
       ? ` (computed row by row; the file has no such column; largest in row ${measure.numbers!.max_row}: ${exact(max)}, smallest in row ${measure.numbers!.min_row}: ${exact(min)})`
       : '';
   return [`${name} adds up to ${exact(sum)}${unit} over ${countOf(count, 'row')} (${middle})${withAll}.${derived}`];
+}
+
+/** The mean price of a quantity × price, weighted by the quantity: the mean over rows counts one piece like a hundred. */
+function weightedMean(profile: TableProfile, { name, derived, numbers }: ColumnProfile): string[] {
+  const [quantityName, priceName, ...more] = name.split(' × ');
+  if (derived !== true || more.length > 0) return [];
+  const [quantity, price] = [quantityName, priceName].map((each) => profile.columns.find((column) => column.name === each)?.numbers);
+  if (quantity === undefined || price === undefined || quantity.count !== numbers!.count || quantity.sum <= 0 || quantity.min < 0)
+    return [];
+  return [
+    `Mean ${safe(priceName!)} weighted by ${safe(quantityName!)}: ${round(numbers!.sum / quantity.sum)} (${exact(numbers!.sum)} ÷ ${exact(quantity.sum)}); over the rows, without weights, ${round(price.mean)}.`,
+  ];
 }
 
 function smallSample(profile: TableProfile): string[] {
