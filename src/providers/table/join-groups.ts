@@ -96,7 +96,7 @@ export function namedDurations(a: Side, b: Side): Finding[] {
       const [short, long] = [seconds[rows[0]!]!, seconds[rows.at(-1)!]!];
       return `shortest ${write(short)} of ${rowsWith(short, rows, seconds, nameOf)}, longest ${write(long)} of ${rowsWith(long, rows, seconds, nameOf)}`;
     };
-    const groups = durationGroups(table(a), plan).flatMap((group) => {
+    const groups = durationGroups(table(a), durations).flatMap((group) => {
       const each = rowsByGroup(table(a), durations, group).flatMap(([key, own]) => {
         const rows = ofKeys(own);
         return rows.length === 0 ? [] : [`${group.name} ${key}: ${ends(rows)}`];

@@ -41,7 +41,9 @@ const recountedEachPeriod = new Set(
 const maxChangedShare = 0.1;
 const minPeriods = 5;
 /** Sizes that a thing comes in: few values in many rows are kinds, such as the distances of a race. */
-const kindWords = new Set('distance distanz strecke parcours distancia distanza afstand course size größe groesse taille talla'.split(' '));
+export const kindWords = new Set(
+  'distance distanz strecke parcours distancia distanza afstand course size größe groesse taille talla'.split(' '),
+);
 const mostKinds = 8;
 const minRowsOfKind = 4;
 const monthMs = 27 * 86_400_000;

@@ -4,6 +4,7 @@ import { has, nameTokens } from '../column-role.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { countOf, listed, round } from '../figure-text.ts';
 import { quantile } from '../number-column.ts';
+import { kindWords } from '../roles-by-rows.ts';
 import type { Finding } from '../table-profile.ts';
 
 const spentNames = new Set('hours duration dauer stunden std spent worked arbeitszeit length total'.split(' '));
@@ -77,29 +78,38 @@ export function durationFindings(table: ColumnsInMemory): Finding[] {
       const sum = sumAt(seconds, ranked);
       const mean = sum / ranked.length;
       const median = quantile(Float64Array.from(ranked, (at) => seconds[at]!).sort(), 0.5);
-      const ends = `longest ${write(seconds[ranked.at(-1)!]!)} in ${table.rowInWords(ranked.at(-1)!)}, shortest ${write(seconds[ranked[0]!]!)} in ${table.rowInWords(ranked[0]!)}`;
+      const nameOf = (at: number) => table.rowInWords(at);
+      const [short, long] = [seconds[ranked[0]!]!, seconds[ranked.at(-1)!]!];
+      const ends = `longest ${write(long)} in ${rowsWith(long, ranked, seconds, nameOf)}, shortest ${write(short)} in ${rowsWith(short, ranked, seconds, nameOf)}`;
       const over = `over ${countOf(ranked.length, 'row')}`;
       const odd = unlike(table, plan, seconds);
+      // A mean over several distances depends on how often each was run.
+      const hasKinds = durationGroups(table, durations).some(isKind);
       const text = isSpent
         ? `${plan.name} adds up to ${write(sum)} ${unit} (${round(sum / secondsIn[unit])}) ${over}, ${write(mean)} (${unit === 'hours' ? `${round(mean / 60)} minutes` : `${round(mean)} seconds`}) on average; ${ends}; median ${write(median)}.${odd}`
-        : `${plan.name}: mean ${write(mean)}, median ${write(median)} ${over}; ${ends}.${odd}`;
+        : `${plan.name}: ${hasKinds ? '' : `mean ${write(mean)}, median ${write(median)} `}${over}; ${ends}.${odd}`;
       return [{ kind: 'durations', text }, ...byGroups(table, durations)];
     });
 }
 
-/** The columns by which durations are told: texts of few values, and numbers that are kinds. */
-export function durationGroups(table: ColumnsInMemory, own: ColumnPlan): ColumnPlan[] {
-  return table.plans
-    .filter(
-      (plan) =>
-        plan !== own &&
-        plan.reads === 'text' &&
-        (plan.type === 'text' || plan.role === 'code') &&
-        plan.role !== 'identifier' &&
-        plan.values.distinct >= 2 &&
-        plan.values.distinct <= Math.min(40, plan.filled / 2),
-    )
-    .slice(0, maxColumns);
+/** The columns by which durations are told: kinds, such as distances, alone; without them texts of few values. */
+export function durationGroups(table: ColumnsInMemory, { plan: own, isSpent }: Durations): ColumnPlan[] {
+  const groups = table.plans.filter(
+    (plan) =>
+      plan !== own &&
+      plan.reads === 'text' &&
+      (plan.type === 'text' || plan.role === 'code') &&
+      plan.role !== 'identifier' &&
+      plan.values.distinct >= 2 &&
+      plan.values.distinct <= Math.min(40, plan.filled / 2),
+  );
+  const kinds = isSpent ? [] : groups.filter(isKind);
+  return (kinds.length > 0 ? kinds : groups).slice(0, maxColumns);
+}
+
+/** Distances and sizes, of which each has its own durations. */
+function isKind({ name, role }: ColumnPlan): boolean {
+  return role === 'code' && has(nameTokens(name), kindWords);
 }
 
 /** The rows with a duration by their value of another column, the shortest first. */
@@ -128,7 +138,7 @@ export function rowsWith(value: number, rows: readonly number[], seconds: Float6
 
 function byGroups(table: ColumnsInMemory, durations: Durations): Finding[] {
   const { plan, seconds, isSpent, unit, write } = durations;
-  return durationGroups(table, plan).map((group) => {
+  return durationGroups(table, durations).map((group) => {
     const groups = rowsByGroup(table, durations, group).map(([key, rows]) => ({ key, rows, sum: sumAt(seconds, rows) }));
     const ranked = groups.toSorted((a, b) => (isSpent ? b.sum - a.sum : a.sum / a.rows.length - b.sum / b.rows.length));
     const nameOf = (at: number) => table.rowInWords(at);

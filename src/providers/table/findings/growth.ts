@@ -257,17 +257,16 @@ function turnedByOneValue(table: ColumnsInMemory, full: readonly FullChange[], [
 /** Who rose and who fell most; the largest rise by share too, if that is another group. */
 function verdict(ranked: readonly { key: string; from: number; to: number }[]): string {
   const rise = (change: { from: number; to: number }) => clean(change.to - change.from);
-  const leaders = (amount: number) =>
-    listed(
-      ranked.filter((change) => rise(change) === amount).map(({ key }) => key),
-      3,
-    );
+  const leaders = (amount: number, verb: string) => {
+    const names = ranked.filter((change) => rise(change) === amount).map(({ key }) => key);
+    return `${listed(names, 3)} ${verb}${names.length === 1 ? 's' : ''} most`;
+  };
   const [most, least] = [rise(ranked[0]!), rise(ranked.at(-1)!)];
   if (most === least) return '';
   const parts: string[] = [];
-  if (most > 0) parts.push(`${leaders(most)} rises most`);
+  if (most > 0) parts.push(leaders(most, 'rise'));
   else parts.push('none rises');
-  if (least < 0) parts.push(`${leaders(least)} falls most`);
+  if (least < 0) parts.push(leaders(least, 'fall'));
   else parts.push('none falls');
   const shares = ranked.filter(({ from, to }) => from > 0 && to > from).toSorted((a, b) => b.to / b.from - a.to / a.from);
   const byShare =
