@@ -1,5 +1,13 @@
 /** The words that identify a column as an identifier, a code, a rate, a level or an amount. */
-export const words = (text: string) => new Set(text.split(' '));
+export const words = (text: string) => new Set(text.split(' ').flatMap(spellings));
+
+/** Names of columns are often written without accents: "quantite", "Groesse". */
+function spellings(word: string): string[] {
+  const plain = word.replaceAll('ß', 'ss').normalize('NFD').replace(/\p{M}/gu, '');
+  const german = word.replaceAll('ä', 'ae').replaceAll('ö', 'oe').replaceAll('ü', 'ue').replaceAll('ß', 'ss');
+  return [word, plain, german];
+}
+
 export const identifiers = words(
   'id ids uid uuid guid key no nr num number nummer code codes zip zipcode plz postcode postleitzahl postal phone telefon telephone tel mobile fax iban bic account konto sku ean gtin isbn asin upc ' +
     'barcode serial ref reference pin ssn lat lon lng latitude longitude index idx pos position line row zeile lfd rank ip port hash rowid objectid matrikelnr version bib place platz rang seat ticket beleg txn transaction txid invoice rechnung auftrag vorgang case',

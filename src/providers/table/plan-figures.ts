@@ -3,6 +3,7 @@
  */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
+import { words } from './column-words.ts';
 import { isFreeText } from './findings/text.ts';
 import { currencyOf } from './number-format.ts';
 import type { Survey } from './survey.ts';
@@ -12,27 +13,23 @@ const maxGroups = 300;
 const maxGroupings = 6;
 const shortTable = 24;
 const dayMs = 86_400_000;
-const quantityWords = new Set(
-  'tickets pallets bottles boxes crates cartons sacks bouteilles caisses flaschen kisten kartons säcke botellas cajas bottiglie casse qty quantity units unit_count menge anzahl stück stueck pieces pcs count stock bestand inventory hand sold hours stunden std nights items ordered shares volume_sold verkauft booked gebucht participants attendees teilnehmer quantité quantités cantidad cantidades quantità quantidade aantal'.split(
-    ' ',
-  ),
+const quantityWords = words(
+  'tickets pallets bottles boxes crates cartons sacks bouteilles caisses flaschen kisten kartons säcke botellas cajas bottiglie casse qty quantity units unit_count menge anzahl stück stueck pieces pcs count stock bestand inventory hand sold hours stunden std nights items ordered shares volume_sold verkauft booked gebucht participants attendees teilnehmer quantité quantités cantidad cantidades quantità quantidade aantal',
 );
-const priceWords = new Set(
-  'price preis cost kosten rate stundensatz satz einzelpreis stückpreis tariff tarif fee prix precio prezzo preço prijs'.split(' '),
+const priceWords = words(
+  'price preis cost kosten rate stundensatz satz einzelpreis stückpreis tariff tarif fee prix precio prezzo preço prijs',
 );
-const noPriceWords = new Set(
-  'tax vat mwst ust discount rabatt exchange interest conversion growth error percent pct total gesamt zins iva tva'.split(' '),
+const noPriceWords = words(
+  'tax vat mwst ust discount rabatt exchange interest conversion growth error percent pct total gesamt zins iva tva',
 );
-const currencyWords = new Set('currency währung waehrung curr ccy cur moneda devise'.split(' '));
-const otherUnits = new Set(
-  'pct percent percentage prozent % count anzahl days tage weeks wochen months monate hours stunden minutes minuten years jahre km kg'.split(
-    ' ',
-  ),
+const currencyWords = words('currency währung waehrung curr ccy cur moneda devise');
+const otherUnits = words(
+  'pct percent percentage prozent % count anzahl days tage weeks wochen months monate hours stunden minutes minuten years jahre km kg',
 );
-const unitWords = new Set('unit uom einheit me metric parameter kpi indicator kennzahl measurement messgröße'.split(' '));
+const unitWords = words('unit uom einheit me metric parameter kpi indicator kennzahl measurement messgröße');
 /** Codes of a person or a place that do not characterise the row. */
-export const personalCodes = new Set(
-  'phone telefon tel mobile fax iban bic account konto zip zipcode plz postcode postal postleitzahl ssn serial barcode ean'.split(' '),
+export const personalCodes = words(
+  'phone telefon tel mobile fax iban bic account konto zip zipcode plz postcode postal postleitzahl ssn serial barcode ean',
 );
 
 /** Columns whose values get figures of their own, the most useful kinds first. */
@@ -56,11 +53,11 @@ export function trendPlan({ columns, rows }: Survey): { plan: ColumnPlan; period
   return best === undefined ? null : { plan: best, period: periodOf(best) };
 }
 
-const attributeDates = new Set(
-  'birth born geburt geburtsdatum dob entry eintritt eintrittsdatum hire hired hiring joined join joining beitritt employed'.split(' '),
+const attributeDates = words(
+  'birth born geburt geburtsdatum dob entry eintritt eintrittsdatum hire hired hiring joined join joining beitritt employed',
 );
-const startDates = new Set('start started starts beginn since seit'.split(' '));
-const payWords = new Set('salary pay wage wages lohn gehalt fte'.split(' '));
+const startDates = words('start started starts beginn since seit');
+const payWords = words('salary pay wage wages lohn gehalt fte');
 
 /** A date that describes the person in the row, such as the entry or the birth: figures by such dates are no development in time. */
 export function isAttributeDate(name: string, columns: readonly { name: string }[]): boolean {
@@ -133,13 +130,9 @@ function periodOf({ range, dateForms, timed }: ColumnPlan): TrendProfile['period
   return days <= 3660 ? 'month' : 'year';
 }
 
-const foreignMoneyWords = new Set(
-  'importe monto ventas precio montant prix ventes bedrag omzet prijs importo prezzo valor vendas kwota'.split(' '),
-);
-const moneyWords = new Set(
-  'amount revenue sales turnover total umsatz betrag profit cost costs kosten spend spent brutto gross netto net income einnahmen ausgaben fare price preis pay fee donation spende eur usd gbp chf'.split(
-    ' ',
-  ),
+const foreignMoneyWords = words('importe monto ventas precio montant prix ventes bedrag omzet prijs importo prezzo valor vendas kwota');
+const moneyWords = words(
+  'amount revenue sales turnover total umsatz betrag profit cost costs kosten spend spent brutto gross netto net income einnahmen ausgaben fare price preis pay fee donation spende eur usd gbp chf',
 );
 
 /** Amounts of money, by their name or their unit. */

@@ -148,3 +148,25 @@ test('of days that come once each, an equal row is one day written twice', async
   assert.equal(profile.basis?.rows, 12);
   assert.equal(numbersOf(profile, 'takings').sum, 1_266);
 });
+
+test('rows that do not count are in no figures by two groups, unless one of these is the status', async () => {
+  const kinds = ['gift', 'card', 'gift', 'card', 'gift', 'gift', 'card', 'gift', 'card', 'gift', 'gift', 'card'];
+  const rows = kinds.map((kind, i) => `K${i + 1},2025-03-${10 + i},${i < 6 ? 'North' : 'South'},${kind},${10 + i},paid`);
+  const profile = await profileText(`no,day,shop,kind,eur,status\n${rows.join('\n')}\nK13,2025-03-22,North,card,30,cancelled\n`);
+  const texts = profile.remarks.map(({ text }) => text);
+  assert.ok(
+    texts.includes('shop by kind: gift: North 4 (57.1 %), South 3 (42.9 %); card: North 2 (40 %), South 3 (60 %).'),
+    texts.join('\n'),
+  );
+  assert.ok(texts.includes('status by shop: North paid 6 (85.7 %), cancelled 1 (14.3 %); South paid 6 (100 %).'), texts.join('\n'));
+});
+
+test('a day of the week is not raised by a row that is written twice', async () => {
+  const rows = Array.from({ length: 56 }, (_, i) => {
+    const day = new Date(Date.UTC(2025, 2, 3 + i));
+    return `D${i + 1},${day.toISOString().slice(0, 10)},${day.getUTCDay() % 6 === 0 ? 30 : 10}`;
+  });
+  const profile = await profileText(`no,day,visits\n${rows.join('\n')}\n${rows[1]}\n`);
+  const weekday = profile.remarks.find(({ kind }) => kind === 'weekday')!;
+  assert.match(weekday.text, /On weekends a day has 30 on average, on working days 10\./);
+});

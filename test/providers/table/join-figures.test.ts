@@ -23,6 +23,21 @@ test('a key with two prices is valued at both, once, and rows without a quantity
   ]);
 });
 
+test('names of columns are read without their accents too', async () => {
+  for (const [quantity, price] of [
+    ['quantite', 'prix_unitaire_eur'],
+    ['quantité', 'prix_unitaire'],
+    ['quantita', 'prezzo'],
+    ['Stueck', 'Stueckpreis'],
+    ['quantidade', 'preco'],
+  ]) {
+    const stock = `reference;${quantity}\n011;4\n012;10\n013;5\n014;6\n015;7\n`;
+    const prices = `reference;${price}\n011;2,50\n012;3,00\n013;1,00\n014;2,00\n015;3,00\n`;
+    const [product] = await remarksOf(/join_product/, { 'stock.csv': stock, 'prices.csv': prices });
+    assert.match(product ?? '', new RegExp(`^${quantity} × ${price} .* adds up to 78 over 5 rows`));
+  }
+});
+
 const budget = 'line,title,budget\n01,Hall,900\n02,Music,400\n03,Print,250\n04,Food,600\n05,Web,120\n06,Post,80\n';
 const spent =
   'no,date,line,spent\nV1,2024-03-01,01,700\nV2,2024-03-04,02,390\nV3,2024-03-05,02,20\nV4,2024-03-06,04,590\nV5,2024-03-09,04,15\nV5,2024-03-09,04,15\nV6,2024-03-11,77,33\nV7,2024-03-12,88,12\n';

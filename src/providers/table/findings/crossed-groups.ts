@@ -23,8 +23,15 @@ export function crossFindings(table: ColumnsInMemory, profile: TableProfile): Fi
 }
 
 /** The distribution of outcomes over the groups. */
-export function outcomeFindings(table: ColumnsInMemory, profile: TableProfile): Finding[] {
-  return table.count > maxRows || table.count < minRows ? [] : outcomes(table, groupsOf(table, profile));
+/** @param distinct the rows whose status says that they do not count are in these only: for figures by the status itself */
+export function outcomeFindings(
+  table: ColumnsInMemory,
+  distinct: ColumnsInMemory,
+  status: string | null,
+  profile: TableProfile,
+): Finding[] {
+  if (distinct.count > maxRows || distinct.count < minRows) return [];
+  return outcomes(distinct, groupsOf(distinct, profile), (plans) => (plans.some(({ name }) => name === status) ? distinct : table));
 }
 
 /** Without columns that group the rows as another column does. */
@@ -132,7 +139,11 @@ function crossed(
 }
 
 /** Booleans, and states of two to four values, counted in each group with their shares. */
-function outcomes(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Finding[] {
+function outcomes(
+  table: ColumnsInMemory,
+  groups: readonly ColumnPlan[],
+  rowsFor: (plans: readonly ColumnPlan[]) => ColumnsInMemory,
+): Finding[] {
   const found = table.plans.filter(
     (plan) =>
       plan.filled >= table.count * 0.6 &&
@@ -149,7 +160,7 @@ function outcomes(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Findin
       // Of two outcomes the second implies the first.
       if (group === outcome || (found.includes(group) && found.indexOf(group) < found.indexOf(outcome)) || findings.length >= maxOutcomes)
         continue;
-      const cells = crossed(table, group, outcome, undefined);
+      const cells = crossed(rowsFor([group, outcome]), group, outcome, undefined);
       if (cells === null || [...cells.values()].every((own) => own.size === 1) || isEven(cells)) continue;
       const values = outcome.values.top(4).map(({ key }) => key);
       const each = [...cells].map(([key, own]) => {

@@ -27,7 +27,8 @@ const counterWords = new Set(
 /** Rows of one thing (a sensor, a share) in order of time. */
 export type Series = { name: string; rows: number[] };
 
-export function seriesFindings(table: ColumnsInMemory, profile: TableProfile): Finding[] {
+/** @param counted the rows that figures rest on; gaps and repeated times are those of all rows */
+export function seriesFindings(table: ColumnsInMemory, counted: ColumnsInMemory, profile: TableProfile): Finding[] {
   const trend = trendPlan({ columns: [...table.plans], rows: table.count, columnCount: 0, ragged: { count: 0, first: [] }, warnings: [] });
   if (trend === null || table.count < 4) return stuckFindings(table, wholeTable(table));
   const dates = table.dates(trend.plan);
@@ -37,7 +38,7 @@ export function seriesFindings(table: ColumnsInMemory, profile: TableProfile): F
     ...orderFindings(table, trend.plan, dates, series ?? []),
     ...stuckFindings(table, series ?? []),
     ...levelFindings(table, dates, series ?? []),
-    ...weekdayFindings(table, dates),
+    ...weekdayFindings(counted, counted.dates(trend.plan)),
   ];
 }
 
