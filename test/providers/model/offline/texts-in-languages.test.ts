@@ -143,4 +143,11 @@ test('dates, deadlines and amounts are read in the spelling of each language', (
     [40, '%'],
   ]);
   assert.deepEqual(amounts('à 18 h 30'), []);
+  for (const blank of [' ', '\u00a0', '\u202f']) assert.deepEqual(amounts(`le montant: 12${blank}400${blank}€`), [[12_400, 'EUR']]);
+  assert.deepEqual(amounts('12345 euros, €32500, 22000 CHF, 2222 EUR'), [
+    [12_345, 'EUR'],
+    [32_500, 'EUR'],
+    [22_000, 'CHF'],
+    [2_222, 'EUR'],
+  ]);
 });

@@ -24,9 +24,9 @@ const scales: readonly (readonly [RegExp, number])[] = [
   [/^(?:billion|milliarden|milliards?|miliardi|mrd\.?|bn)$/i, 1e9],
 ];
 const digits = /\d[\d.,'’]*/;
-const spacedThousands = /(?<=\d)[ {2}\u202f](?=\d{3}(?!\d))/gu;
+const spacedThousands = /(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))/gu;
 const form =
-  /^(€|\$|£|[A-Z]{3})? ?(\d[\d.,'’]{0,20})(?:[ {2}-]?(thousand|million|billion|Millionen|Milliarden|Mio\.?|Mrd\.?|Tsd\.?|bn|millions|millones|millón|milioni|milione|milliards?|miliardi|[km](?![\p{L}])))?(?: d[ei]| d['’])?(?:[ {2}\u202f-]?(%|€|\$|£|per cent|pour cent|per cento|por ciento|\p{L}{1,20}))?$/u;
+  /^(€|\$|£|[A-Z]{3})? ?(\d[\d.,'’]{0,20})(?:[ \u00a0-]?(thousand|million|billion|Millionen|Milliarden|Mio\.?|Mrd\.?|Tsd\.?|bn|millions|millones|millón|milioni|milione|milliards?|miliardi|[km](?![\p{L}])))?(?: d[ei]| d['’])?(?:[ \u00a0\u202f-]?(%|€|\$|£|per cent|pour cent|per cento|por ciento|\p{L}{1,20}))?$/u;
 
 /** In the order of the text; without dates, times and names such as "page 3". Reads the first 4,000 characters. */
 export function amountsIn(text: string): Amount[] {
