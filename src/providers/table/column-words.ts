@@ -1,9 +1,11 @@
 /** The words that identify a column as an identifier, a code, a rate, a level or an amount. */
+import { withoutAccents } from './without-accents.ts';
+
 export const words = (text: string) => new Set(text.split(' ').flatMap(spellings));
 
 /** Names of columns are often written without accents: "quantite", "Groesse". */
 function spellings(word: string): string[] {
-  const plain = word.replaceAll('ß', 'ss').normalize('NFD').replace(/\p{M}/gu, '');
+  const plain = withoutAccents(word.replaceAll('ß', 'ss'));
   const german = word.replaceAll('ä', 'ae').replaceAll('ö', 'oe').replaceAll('ü', 'ue').replaceAll('ß', 'ss');
   return [word, plain, german];
 }

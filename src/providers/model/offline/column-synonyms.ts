@@ -1,6 +1,7 @@
 /** Finds the column that a word means: by its name, a plural, or a synonym in English, German, French or Spanish. */
 import { nameTokens } from '../../table/column-role.ts';
 import type { ColumnProfile } from '../../table/table-profile.ts';
+import { withoutAccents } from '../../table/without-accents.ts';
 import { wordSet } from '../../table/word-set.ts';
 
 const alike: readonly ReadonlySet<string>[] = [
@@ -111,10 +112,6 @@ function isCognate(token: string, word: string): boolean {
   let same = 0;
   while (same < a.length && a[same] === b[same]) same++;
   return same >= minCognate && Math.max(a.length, b.length) - same <= maxEnding;
-}
-
-function withoutAccents(text: string): string {
-  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
 /** customer_name beside customer_id: a question on customers means them by name. */

@@ -1,5 +1,6 @@
 /** Compares the subject of a question with the columns: a subject without a column cannot be answered from the file, and the report says so. */
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
+import { withoutAccents } from '../../table/without-accents.ts';
 import { wordSet } from '../../table/word-set.ts';
 import { columnFor } from './column-synonyms.ts';
 import { endsSentence, readTokens, type Token } from './prompt-tokens.ts';
@@ -308,11 +309,6 @@ function explainedSentences(task: string, columns: readonly ColumnProfile[]): Re
       ? [new Set(words)]
       : [];
   });
-}
-
-/** In lower case, without accents: "Département" is "departement". */
-function withoutAccents(text: string): string {
-  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
 /** "Will it be better next month?" */

@@ -7,7 +7,7 @@ import { addsUp, countOf, exact, groupedRows, listed, mainMeasure, safe } from '
 import { readTokens } from './prompt-tokens.ts';
 import { questionsIn } from './questions.ts';
 import type { Answer, TextMaterial } from './report.ts';
-import { type Amount, amountsIn, isMoney } from './text/amounts.ts';
+import { type Amount, amountsIn, isMoney, unitOf } from './text/amounts.ts';
 import { figuresIn } from './text/figures-in-text.ts';
 import { numberOfWord } from './text/number-words.ts';
 import { readUnits, type Unit } from './text/units.ts';
@@ -24,12 +24,6 @@ const minCount = 5;
 const countTolerance = 0.2;
 /** An amount that is more times larger or smaller is of something else. */
 const maxTimes = 2;
-const currencies: readonly (readonly [RegExp, string])[] = [
-  [/€|eur/i, 'EUR'],
-  [/\$|usd|dollar/i, 'USD'],
-  [/£|gbp|pound/i, 'GBP'],
-  [/chf|franken/i, 'CHF'],
-];
 /** Units of what is no number of rows. */
 const measured = wordSet('% day days hour minute second week month year km metre meter kg mile degree point step litre percent');
 
@@ -149,9 +143,7 @@ function isAmong(name: string, words: readonly string[]): boolean {
 
 /** Whether the column may be in the currency. */
 function isIn(money: ColumnProfile | undefined, unit: string): boolean {
-  const own = currencies.find(
-    ([form]) => form.test(money?.unit ?? '') || nameTokens(money?.name ?? '').some((token) => form.test(token)),
-  )?.[1];
+  const own = [money?.unit ?? '', ...nameTokens(money?.name ?? '')].map(unitOf).find((each) => isMoney({ unit: each }));
   return own === undefined || own === unit;
 }
 

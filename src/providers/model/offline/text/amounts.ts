@@ -67,7 +67,8 @@ function scaleOf(word: string | undefined): number {
   return word === undefined ? 1 : (scales.find(([rule]) => rule.test(word))?.[1] ?? 1);
 }
 
-function unitOf(word: string): string {
+/** A currency by its code; any other word in the singular. */
+export function unitOf(word: string): string {
   const known = currencies.find(([rule]) => rule.test(word))?.[1];
   const lower = word.toLowerCase();
   return known ?? (lower.length > 3 && lower.endsWith('s') ? lower.slice(0, -1) : lower);
