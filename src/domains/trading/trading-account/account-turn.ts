@@ -35,6 +35,9 @@ export class AccountTurn {
   /** Orders called so far: a turn calls only a limited number. */
   calls = 0;
   private readonly quotes: Map<string, Quote | null>;
+  private ownOpen: TradingAccountRow['open'] | null = null;
+  /** The open orders of `ownOpen` that depend on others: legs and replacements. */
+  private dependent = new Set<string>();
 
   constructor(row: TradingAccountRow | null, ctx: Context, market: AccountMarket, quotes: Readonly<Record<string, Quote>> = {}) {
     this.ctx = ctx;
@@ -108,7 +111,8 @@ export class AccountTurn {
   }
 
   setEntry(orderId: string, entry: OpenEntry): void {
-    this.row = { ...this.row, open: { ...this.row.open, [orderId]: entry } };
+    this.writableOpen()[orderId] = entry;
+    if (isDependent(entry)) this.dependent.add(orderId);
   }
 
   /** Books fills of an order of the paper broker and ends it, in one commit with the order's change. */
@@ -141,16 +145,27 @@ export class AccountTurn {
     const entry = this.entryOf(orderId);
     if (entry === null) return;
     const moved = { isOver: isFinal({ status }), filled, fresh: nanoIn(filled) - nanoIn(entry.filled) };
-    const open: Record<string, OpenEntry> = {};
-    for (const [id, other] of Object.entries(this.row.open)) {
-      if (id !== orderId) open[id] = related(id, other, orderId, entry, moved);
-      else if (!moved.isOver) open[id] = { ...entry, filled };
+    const open = this.writableOpen();
+    if (moved.isOver) delete open[orderId];
+    else open[orderId] = { ...entry, filled };
+    const related = entry.leg === null ? this.dependent : [entry.leg.parentId, ...this.dependent];
+    for (const id of related) {
+      if (id !== orderId && Object.hasOwn(open, id)) open[id] = afterRelated(id, open[id]!, orderId, entry, moved);
     }
-    this.row = { ...this.row, open };
   }
 
   emitEvent(type: string, data: object): void {
     this.ctx.emit({ accountId: this.row.accountId, type, data: { mode: this.row.mode, ...data } });
+  }
+
+  /** This turn's copy of the open orders. Made once: a copy at each change would cost the square of their number. */
+  private writableOpen(): TradingAccountRow['open'] {
+    if (this.ownOpen === null || this.row.open !== this.ownOpen) {
+      this.ownOpen = { ...this.row.open };
+      this.dependent = new Set(Object.keys(this.ownOpen).filter((id) => isDependent(this.ownOpen![id]!)));
+      this.row = { ...this.row, open: this.ownOpen };
+    }
+    return this.ownOpen;
   }
 
   private change(brokerKey: string, entry: BookEntry, assetClass: AssetClass | null): void {
@@ -202,10 +217,14 @@ export function emptyAccountBook(brokerName: BrokerName, orderMode: OrderMode, m
   return { brokerName, orderMode, book: emptyBook(), days, blocked: { equity: null, crypto: null }, cancelling: [] };
 }
 
+function isDependent({ leg, replaces }: OpenEntry): boolean {
+  return leg !== null || replaces !== null;
+}
+
 type Moved = { isOver: boolean; filled: string; fresh: bigint };
 
 /** The changes that one order's move makes to another order. */
-function related(otherId: string, other: OpenEntry, orderId: string, entry: OpenEntry, { isOver, filled, fresh }: Moved): OpenEntry {
+function afterRelated(otherId: string, other: OpenEntry, orderId: string, entry: OpenEntry, { isOver, filled, fresh }: Moved): OpenEntry {
   const { leg, replaces } = other;
   const plus = (sum: string) => nanoText(nanoIn(sum) + fresh);
   if (otherId === entry.leg?.parentId && fresh > 0n) return { ...other, exiting: true };

@@ -35,10 +35,12 @@ export function closable(turn: AccountTurn, { brokerKey, terms }: Pick<OpenEntry
 
 /** @param hasCallsLeft whether the turn may call further orders */
 export function updateDependentOrders(turn: AccountTurn, hasCallsLeft: () => boolean): void {
-  for (const orderId of Object.keys(turn.row.open)) if (hasCallsLeft()) sendReplacement(turn, orderId);
-  for (const orderId of Object.keys(turn.row.open)) if (hasCallsLeft()) endExiting(turn, orderId);
-  for (const orderId of Object.keys(turn.row.open)) if (hasCallsLeft()) updateLeg(turn, orderId);
-  for (const orderId of Object.keys(turn.row.open)) if (hasCallsLeft()) sendTouchedLeg(turn, orderId);
+  const dependent = Object.entries(turn.row.open).flatMap(([id, { leg, replaces, exiting }]) =>
+    leg !== null || replaces !== null || exiting === true ? [id] : [],
+  );
+  for (const step of [sendReplacement, endExiting, updateLeg, sendTouchedLeg]) {
+    for (const orderId of dependent) if (hasCallsLeft()) step(turn, orderId);
+  }
 }
 
 /** From now on the legs of a parent belong to the order that replaces it. */

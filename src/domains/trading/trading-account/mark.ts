@@ -10,8 +10,8 @@ import { updateDependentOrders } from './legs.ts';
 import { fillPaperOrders } from './paper-fills.ts';
 import { beginDays } from './prices.ts';
 
-/** Orders that one turn calls: the others are left for the next. */
-export const maxCalls = 100;
+/** Orders that one turn calls: the others are left for the next, so that the turns of other accounts wait for few. */
+export const maxCalls = 50;
 
 /** Returns whether something is left for another turn. */
 export function markAccount(turn: AccountTurn, actions: readonly CorporateAction[]): boolean {

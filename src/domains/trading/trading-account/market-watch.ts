@@ -32,10 +32,16 @@ const pageSize = 500;
 const markedAtOnce = 64;
 /** Concurrent quote requests of one account. */
 const quotesAtOnce = 16;
-/** Consecutive turns for one account in one round; the rest is left for the next round. */
+/**
+ * Turns for one account in one round; the rest is left for the next round, and newer contents begin the next round at once. Every account has its
+ * first turn before any has its second: many orders of one account delay the others by one turn only.
+ */
 const maxTurns = 20;
 
-/** One pass over all accounts. */
+/** An account in a round, with the prices that the round uses for it. */
+type Marked = { id: string; quotes: Record<string, Quote> | null; open: number };
+
+/** Marks all accounts once, and those that have more to do again. */
 type Round = { beganAtMs: number; accounts: number; openOrders: number; hasFailed: boolean };
 
 export class MarketWatch {
@@ -100,6 +106,7 @@ export class MarketWatch {
       return;
     }
     let after = '';
+    let unfinished: Marked[] = [];
     while (!this.isStopped) {
       const { rows } = await this.parts.database.read({
         name: 'trading_account_watched',
@@ -109,21 +116,30 @@ export class MarketWatch {
       const ids = rows.map(({ id }) => id as string);
       const ours = ids.filter((id) => this.parts.placement.epochOf(shardOf(tradingAccount.kind, id)) !== null);
       round.accounts += ours.length;
-      await eachOf(markedAtOnce, ours, (id) => this.mark(id, round).catch((error) => this.failed(round, error)));
-      if (ids.length < pageSize) return;
+      unfinished.push(...(await this.markEach(ours.map(unmarked), round)));
+      if (ids.length < pageSize) break;
       after = ids.at(-1)!;
     }
+    for (let turns = 1; unfinished.length > 0 && turns < maxTurns && !this.isBehind && !this.isStopped; turns++)
+      unfinished = await this.markEach(unfinished, round);
+    for (const { open } of unfinished) round.openOrders += open;
   }
 
-  private async mark(id: string, round: Round): Promise<void> {
-    const { actors } = this.parts;
-    const quotes = await this.brokerQuotes(id);
-    let open = 0;
-    for (let turns = 0, more = true; more && turns < maxTurns && !this.isStopped; turns++)
-      ({ more, open } = await actors.ask(tradingAccount, id, 'mark', { quotes }));
-    round.openOrders += open;
+  /** One turn for each account. Returns those that have something left to do. */
+  private async markEach(accounts: readonly Marked[], round: Round): Promise<Marked[]> {
+    const unfinished: Marked[] = [];
+    await eachOf(markedAtOnce, accounts, async ({ id, quotes: known }) => {
+      try {
+        const quotes = known ?? (await this.brokerQuotes(id));
+        const { more, open } = await this.parts.actors.ask(tradingAccount, id, 'mark', { quotes });
+        if (more) unfinished.push({ id, quotes, open });
+        else round.openOrders += open;
+      } catch (error) {
+        this.failed(round, error);
+      }
+    });
+    return unfinished;
   }
-
   /** A price that is unavailable now is left out: the last price stays, and ages. */
   private async brokerQuotes(id: string): Promise<Record<string, Quote>> {
     const { actors, market, prices } = this.parts;
@@ -142,6 +158,10 @@ export class MarketWatch {
     if (!this.isFailing && !this.isStopped) this.parts.log.warn({ err: error }, 'trading accounts could not be marked; retrying');
     this.isFailing = true;
   }
+}
+
+function unmarked(id: string): Marked {
+  return { id, quotes: null, open: 0 };
 }
 
 async function eachOf<T>(atOnce: number, all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {

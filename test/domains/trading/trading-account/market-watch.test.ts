@@ -3,14 +3,17 @@ import assert from 'node:assert/strict';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
+import type { ActorSystem } from '../../../../src/actors/actor-system.ts';
 import { loadConfig } from '../../../../src/config.ts';
 import { openLocalMarket } from '../../../../src/domains/trading/market/local-market.ts';
 import { localPrices } from '../../../../src/domains/trading/market/prices.ts';
 import { MarkStats } from '../../../../src/domains/trading/metrics.ts';
+import { maxCalls } from '../../../../src/domains/trading/trading-account/mark.ts';
 import { MarketWatch } from '../../../../src/domains/trading/trading-account/market-watch.ts';
 import { noLog } from '../../../../src/log.ts';
 import { PaperAccount, paperActors } from '../../../support/paper-account.ts';
 import { testRuntime } from '../../../support/runtime.ts';
+import { ScriptedMarket } from '../../../support/scripted-market.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { until, untilWithin } from '../../../support/until.ts';
 
@@ -65,4 +68,31 @@ test('a new content fills matching orders within a second, also after a restart,
     { id: idle.id, watched: false },
     { id: account.id, watched: true },
   ]);
+});
+
+test('an account that needs many turns has one of them, and then every account has its turn on the newer content', async (t) => {
+  const market = Object.assign(new ScriptedMarket('2026-11-18T15:00:00Z'), { onContent: () => () => {}, hasPrices: () => true });
+  market.content({ AAPL: 100 });
+  const world = await testRuntime(paperActors(market));
+  t.after(() => world.close());
+  const marked: string[] = [];
+  const ask: ActorSystem['ask'] = async (actor, id, command, input) => {
+    marked.push(id);
+    const reply = await world.actors.ask(actor, id, command, input);
+    if (marked.length === 2) market.content({ AAPL: 95 });
+    if (marked.length === 2) void watch.round();
+    return reply;
+  };
+  const actors = { ask, query: world.actors.query.bind(world.actors) };
+  const prices = { quoteOf: async () => null };
+  const watch = new MarketWatch({ ...world, actors, market, prices, stats: new MarkStats(), log: noLog });
+  const [large, small] = [new PaperAccount(world, market), new PaperAccount(world, market)];
+  const resting = { symbol: 'AAPL', side: 'buy', quantity: '1', timeInForce: 'gtc' } as const;
+  const many = await Promise.all(Array.from({ length: 2 * maxCalls + 1 }, () => large.place({ ...resting, limitPrice: '97' })));
+  const one = await small.place({ ...resting, limitPrice: '95' });
+  market.content({ AAPL: 96 });
+  await watch.round();
+  assert.deepEqual(marked.slice(2, 4).toSorted(), [large.id, small.id].toSorted());
+  assert.equal((await small.order(one.id)).filled, '1');
+  for (const { id } of many) assert.equal((await large.order(id)).filled, '1', 'the rest follows in the same call');
 });
