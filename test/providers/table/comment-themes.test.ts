@@ -70,7 +70,7 @@ test('the theme is that of the noun of the clause, not of a word that occurs by 
   assert.match(praise!, /: breakfast 3, staff and service 1\. By site/);
 });
 
-test('a group whose complaints have no known theme is not said to have none', async () => {
+test('a group whose complaints are on other matters is not said to have none', async () => {
   const rows = stays([
     ...Array.from({ length: 6 }, (_, i) => [3, `The queue was too long on day ${i}.`] as const),
     [1, 'My daughter was bitten at night.'],
@@ -80,7 +80,7 @@ test('a group whose complaints have no known theme is not said to have none', as
   const [complaints] = await findings('complaints', rows);
   assert.match(
     complaints!,
-    /: waiting and queues 6; 2 more answers with a low rating or words of complaint have no known theme\. By site: .*South \(6 answers\): no known theme\./,
+    /: waiting and queues 6; 2 more answers with a low rating or words of complaint are on other matters\. By site: .*South \(6 answers\): other matters\./,
   );
   assert.match((await findings('praise', rows))[0]!, /North \(6 answers\): none/);
 });
@@ -103,11 +103,11 @@ test('sentences about the writer that stand beside all kinds of answers are no t
   assert.equal(topics.length, 2);
   assert.match(
     topics[0]!,
-    /^Topic garden in comment: 6 answers, mean score 4\.67; “Shade in the garden\.” \(row 11, score 5\); by site: North 3, South 3\.$/,
+    /^Topic garden in comment: 6 of 12 answers \(50 %\), mean score 4\.67; “Shade in the garden\.” \(row 11, score 5\); by site: North 3, South 3\.$/,
   );
   assert.match(
     topics[1]!,
-    /^Topic lift in comment: 6 answers, mean score 4\.33; “A lift that stops\.” \(row 2, score 4\); by site: North 3, South 3\.$/,
+    /^Topic lift in comment: 6 of 12 answers \(50 %\), mean score 4\.33; “A lift that stops\.” \(row 2, score 4\); by site: North 3, South 3\.$/,
   );
 });
 
@@ -137,8 +137,8 @@ test('words of one meaning in several languages are one topic', async () => {
     [7, 'Alles war in Ordnung hier.'],
   ]);
   const topics = await topicsOf(rows);
-  assert.match(topics[0]!, /^Topic frühstück \/ breakfast \/ desayuno in comment: 3 answers, mean score 6\.67; “The breakfast was good\.”/);
-  assert.match(topics[1]!, /^Topic bruit \/ lärm in comment: 2 answers, mean score 2\.50;/);
+  assert.match(topics[0]!, /^Topic frühstück \/ breakfast \/ desayuno in comment: 3 of 6 answers \(50 %\), mean score 6\.67; “The breakfast was good\.”/);
+  assert.match(topics[1]!, /^Topic bruit \/ lärm in comment: 2 of 6 answers \(33\.3 %\), mean score 2\.50;/);
 });
 
 test('a comment on harm is quoted with what identifies it, a denied or well rated one is not', async () => {
@@ -163,9 +163,9 @@ test('two words that always stand together are one topic, which answers what is 
     [5, 'We saw a film about whales.'],
   ]);
   const [low] = await findings('topic_low', rows);
-  assert.match(low!, /^Topic audio guide in comment: 3 answers, mean score 1\.67;/);
+  assert.match(low!, /^Topic audio guide in comment: 3 of 6 answers \(50 %\), mean score 1\.67;/);
   const [high] = await findings('topic_high', rows);
-  assert.match(high!, /^Topic workshop in comment: 2 answers, mean score 9\.50;/);
+  assert.match(high!, /^Topic workshop in comment: 2 of 6 answers \(33\.3 %\), mean score 9\.50;/);
 });
 
 const rides: typeof comments = [
@@ -189,9 +189,9 @@ test('delays are one theme, told first with its count and a quote; a heating tha
   const told = (await profileText(table(rides))).remarks.filter(({ kind }) => kind.startsWith('topic_')).map(({ text }) => text);
   assert.match(
     told[0]!,
-    /^Complaint: delays in comment: 7 answers, mean score 1\.43; “Arrived 12 minutes late at Milltown, no apology\.” \(row 1, score 1\)\.$/,
+    /^Complaint: delays in comment: 7 of 15 answers \(46\.7 %\), mean score 1\.43; “Arrived 12 minutes late at Milltown, no apology\.” \(row 1, score 1\)\.$/,
   );
-  assert.match(told[1]!, /^Complaint: cold or heating in comment: 2 answers/);
+  assert.match(told[1]!, /^Complaint: cold or heating in comment: 2 of 15 answers/);
   const [complaints] = await findings('complaints', rides);
   assert.match(complaints!, /: delays 7, cold or heating 2, toilets and showers 1, seats and space 1; /);
 });
@@ -221,10 +221,41 @@ test('an answer that also stands alone is no stock sentence, and a topic counts 
     ...led.map((sentence) => [3, `Homework was never corrected. ${sentence}`] as const),
   ]);
   const topics = await topicsOf(rows);
-  assert.match(topics.find((text) => text.includes('teacher'))!, /: 5 answers, mean score 5; .*; by site: North 5\.$/);
-  assert.match(topics.find((text) => text.includes('audio'))!, /: 5 answers, mean score 2;/);
+  assert.match(topics.find((text) => text.includes('teacher'))!, /: 5 of 14 answers \(35\.7 %\), mean score 5; .*; by site: North 5\.$/);
+  assert.match(topics.find((text) => text.includes('audio'))!, /: 5 of 14 answers \(35\.7 %\), mean score 2;/);
   assert.equal(
     topics.some((text) => /spring|term/.test(text)),
     false,
   );
+});
+
+test('a mention without a tone of its own counts in the usual tone of its theme, and a rating outside of the scale says nothing', async () => {
+  const rows = stays([
+    [2, 'The showers were cold again.'],
+    [1, 'Showers dirty, the drain is blocked.'],
+    [2, 'No warm showers.'],
+    [1, 'The showers are broken.'],
+    [3, 'Only one of the showers works.'],
+    [9, 'Showers lukewarm after six.'],
+    [2, 'Far too crowded, no free bench.'],
+    [3, 'Crowded at six every Monday.'],
+    [1, 'Two bikes broken at six.'],
+    [5, 'Great class.'],
+    [4, 'Great class at six.'],
+    [5, 'Friendly staff.'],
+    [4, 'Friendly staff.'],
+    [4, 'A free weights area.'],
+    [4, 'I liked it at six.'],
+    [5, 'I liked it.'],
+    [4, 'All was fine.'],
+    [5, 'All was fine.'],
+    [4, 'All was good.'],
+    [5, 'All was good here.'],
+    [3, 'It was as always.'],
+  ]).map(([site, score, text]): [string, number, string] => [site, score, text]);
+  const { remarks } = await profileText(table(rows).replace('score', 'rating'));
+  const told = remarks.filter(({ kind }) => kind.startsWith('topic')).map(({ text }) => text);
+  assert.match(told[0]!, /^Complaint: toilets and showers in comment: 6 of 21 answers \(28\.6 %\), mean rating 1\.80 \(5 rated\);/);
+  assert.match(told.join('\n'), /Complaint: seats and space in comment: 2 of 21 answers/);
+  assert.doesNotMatch(told.join('\n'), /Topic (?:showers?|six|free)/);
 });

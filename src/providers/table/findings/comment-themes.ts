@@ -15,6 +15,8 @@ const complaintsTold = 6;
 const praiseTold = 2;
 const themesOfGroup = 4;
 const maxGroups = 8;
+/** How many times as frequent the tone of a theme is as the other one. */
+const clearMajority = 3;
 /** Themes that cover fewer answers say little of them. */
 const minCovered = 0.3;
 
@@ -35,7 +37,7 @@ export function readThemes(table: ColumnsInMemory, plan: ColumnPlan, rows: reado
   if (rows.length < fewestAnswers) return none;
   const texts = table.texts(plan);
   const rated = ratingsOf(table);
-  const said = new Map(rows.map((at) => [at, saidIn(texts[at]!, rated(at))]));
+  const said = withUsualTones(new Map(rows.map((at) => [at, saidIn(texts[at]!, rated(at))])));
   if ([...said.values()].filter(({ themed }) => themed.size > 0).length < rows.length * minCovered) return none;
   return {
     findings: [
@@ -47,8 +49,31 @@ export function readThemes(table: ColumnsInMemory, plan: ColumnPlan, rows: reado
   };
 }
 
-function isNamed({ themed }: Said, name: string): boolean {
-  return themed.has(`complaint ${name}`) || themed.has(`praise ${name}`);
+function isNamed({ themed, neutral }: Said, name: string): boolean {
+  return themed.has(`complaint ${name}`) || themed.has(`praise ${name}`) || neutral.has(name);
+}
+
+/** "Only one of the showers works", with a middle rating: a mention without a tone has that of nearly all others of its theme. */
+function withUsualTones(said: ReadonlyMap<number, Said>): ReadonlyMap<number, Said> {
+  const all = [...said.values()];
+  const usual = new Map(
+    themes.flatMap(({ name }): [string, Tone][] => {
+      const [complaints, praise] = (['complaint', 'praise'] as const).map(
+        (tone) => all.filter(({ themed }) => themed.has(`${tone} ${name}`)).length,
+      ) as [number, number];
+      if (complaints > praise * clearMajority) return [[name, 'complaint']];
+      return praise > complaints * clearMajority ? [[name, 'praise']] : [];
+    }),
+  );
+  return new Map(
+    [...said].map(([at, each]) => [
+      at,
+      {
+        ...each,
+        themed: new Set([...each.themed, ...[...each.neutral].flatMap((name) => (usual.has(name) ? [`${usual.get(name)} ${name}`] : []))]),
+      },
+    ]),
+  );
 }
 
 function toldThemes(said: ReadonlyMap<number, Said>, tone: Tone, most: number): ToldTheme[] {
@@ -69,7 +94,12 @@ function ratingsOf(table: ColumnsInMemory): (at: number) => Tone | null {
   const bounds = rating === undefined ? null : ratingBounds(rating);
   if (rating === undefined || bounds === null) return () => null;
   const values = table.numbers(rating);
-  return (at) => (values[at]! <= bounds.low ? 'complaint' : values[at]! >= bounds.high ? 'praise' : null);
+  return (at) => {
+    const value = values[at]!;
+    // A rating outside of the scale, which the figures leave out, says nothing.
+    if (value > rating.max || value < rating.min) return null;
+    return value <= bounds.low ? 'complaint' : value >= bounds.high ? 'praise' : null;
+  };
 }
 
 function toneFinding(
@@ -97,7 +127,7 @@ function complaintsWithoutTheme(said: ReadonlyMap<number, Said>): string {
   ).length;
   return count === 0
     ? ''
-    : `; ${countOf(count, 'more answer')} with a low rating or words of complaint ${count === 1 ? 'has' : 'have'} no known theme`;
+    : `; ${countOf(count, 'more answer')} with a low rating or words of complaint ${count === 1 ? 'is' : 'are'} on other matters`;
 }
 
 function byGroup(table: ColumnsInMemory, group: ColumnPlan, said: ReadonlyMap<number, Said>, tone: Tone): string {
@@ -115,7 +145,7 @@ function byGroup(table: ColumnsInMemory, group: ColumnPlan, said: ReadonlyMap<nu
         own.length > 0
           ? namesOf(own.slice(0, themesOfGroup))
           : rows.some((at) => said.get(at)!.tones.has(tone))
-            ? 'no known theme'
+            ? 'other matters'
             : 'none';
       return `${name} (${countOf(rows.length, 'answer')}${few}): ${found}`;
     });

@@ -106,12 +106,13 @@ export function themeIn(text: string, name: string): string {
   return text.split(sentenceEnds).find((sentence) => words?.test(subjectsOf(sentence))) ?? text;
 }
 
-/** `themed`: themes with their tones. `tones`: by the rating; by the words where there is none. */
-export type Said = { themed: ReadonlySet<string>; tones: ReadonlySet<Tone> };
+/** `themed`: themes with their tones. `neutral`: themes whose tone neither words nor rating say. `tones`: by the rating; by the words where there is none. */
+export type Said = { themed: ReadonlySet<string>; neutral: ReadonlySet<string>; tones: ReadonlySet<Tone> };
 
 /** Each part of a sentence has its own tone. */
 export function saidIn(text: string, rated: Tone | null): Said {
   const themed = new Set<string>();
+  const neutral = new Set<string>();
   const tones = new Set<Tone>(rated === null ? [] : [rated]);
   for (const part of text.slice(0, maxChars).split(parts).slice(0, maxParts)) {
     const spoken = toneOf(part);
@@ -120,10 +121,11 @@ export function saidIn(text: string, rated: Tone | null): Said {
     for (const { name, words, tone } of themes) {
       if (!words.test(read)) continue;
       const which = spoken ?? tone ?? rated;
-      if (which !== null) themed.add(`${which} ${name}`);
+      if (which === null) neutral.add(name);
+      else themed.add(`${which} ${name}`);
     }
   }
-  return { themed, tones };
+  return { themed, neutral, tones };
 }
 
 /** The part without nouns that it names by the way. */

@@ -1,7 +1,7 @@
 /** The topics of free-text answers: nouns that occur in several answers, each with its count, mean rating and one sentence that contains it. */
 import type { ColumnPlan } from '../column-evidence.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
-import { countOf, exact, round } from '../figure-text.ts';
+import { countOf, exact, percent, round } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
 import type { Themes } from './comment-themes.ts';
 import { type Bag, wordsOf } from './comment-words.ts';
@@ -52,11 +52,11 @@ export function topicFindings(
   return [
     ...told.map((theme) => ({
       kind: theme.tone === 'complaint' ? 'topic_low' : 'topic_high',
-      text: topicLine(table, plan, `${theme.tone === 'complaint' ? 'Complaint' : 'Praise'}: ${theme.name}`, theme, rated, quoted),
+      text: topicLine(table, plan, rows.length, `${theme.tone === 'complaint' ? 'Complaint' : 'Praise'}: ${theme.name}`, theme, rated, quoted),
     })),
     ...topics.map((topic) => ({
       kind: kindOf(topic, rated),
-      text: topicLine(table, plan, `Topic ${topic.name}`, topic, rated, quoted, byGroup(table, topic.rows)),
+      text: topicLine(table, plan, rows.length, `Topic ${topic.name}`, topic, rated, quoted, byGroup(table, topic.rows)),
     })),
     ...extremeFindings(table, plan, rows, [...told, ...topics], rated, serious),
   ];
@@ -139,6 +139,7 @@ function within(part: ReadonlySet<number>, whole: ReadonlySet<number>): number {
 function topicLine(
   table: ColumnsInMemory,
   plan: ColumnPlan,
+  answers: number,
   lead: string,
   { rows, sentence }: Topic,
   rated: Rated | null,
@@ -154,8 +155,8 @@ function topicLine(
   // The rating of the quoted answer is near the mean, so that the quote stands for the topic.
   const [at] = [...rows].toSorted((a, b) => Number(quoted.has(a)) - Number(quoted.has(b)) || distance(a) - distance(b) || a - b);
   quoted.add(at!);
-  const means = mean === null ? '' : `, mean ${rated!.plan.name} ${round(mean)}${given < rows.size ? ` of ${exact(given)}` : ''}`;
-  return `${lead} in ${plan.name}: ${countOf(rows.size, 'answer')}${means}; ${quote(table, plan, at!, rated?.plan, sentence)}${groups}.`;
+  const means = mean === null ? '' : `, mean ${rated!.plan.name} ${round(mean)}${given < rows.size ? ` (${exact(given)} rated)` : ''}`;
+  return `${lead} in ${plan.name}: ${exact(rows.size)} of ${countOf(answers, 'answer')} (${percent(rows.size, answers)})${means}; ${quote(table, plan, at!, rated?.plan, sentence)}${groups}.`;
 }
 
 /** The groups of the answers with a topic, the largest first. */
