@@ -137,7 +137,10 @@ test('words of one meaning in several languages are one topic', async () => {
     [7, 'Alles war in Ordnung hier.'],
   ]);
   const topics = await topicsOf(rows);
-  assert.match(topics[0]!, /^Topic frühstück \/ breakfast \/ desayuno in comment: 3 of 6 answers \(50 %\), mean score 6\.67; “The breakfast was good\.”/);
+  assert.match(
+    topics[0]!,
+    /^Topic frühstück \/ breakfast \/ desayuno in comment: 3 of 6 answers \(50 %\), mean score 6\.67; “The breakfast was good\.”/,
+  );
   assert.match(topics[1]!, /^Topic bruit \/ lärm in comment: 2 of 6 answers \(33\.3 %\), mean score 2\.50;/);
 });
 

@@ -49,10 +49,23 @@ export function clausesIn(task: string): string[] {
   };
   for (let i = 0; i < tokens.length; i++) {
     if (endsSentence(tokens, i)) close(i + 1);
-    else if (i > from && (beginsPart(tokens, i) || beginsReport(tokens, i))) close(i);
+    else if (i > from && (beginsPart(tokens, i) || beginsReport(tokens, i) || isListed(tokens, i))) close(i);
   }
   close(tokens.length);
   return clauses;
+}
+
+/** Asked for on their own in a list: "what it costs, the dates, and what is open". */
+const listed = wordSet('dates names people figures amounts sums decisions actions deadlines quotes termine namen beträge zahlen fristen');
+const determiners = wordSet('the all key important main die alle wichtigen');
+
+function isListed(tokens: readonly Token[], i: number): boolean {
+  const { kind, lower } = tokens[i]!;
+  if (!isAnd(tokens[i]!) && !(kind === 'mark' && lower === ',')) return false;
+  let at = i + 1;
+  while (at < i + 5 && at < tokens.length && (isAnd(tokens[at]!) || determiners.has(tokens[at]!.lower))) at++;
+  const next = tokens[at + 1];
+  return listed.has(tokens[at]?.lower ?? '') && (next === undefined || next.kind === 'mark' || next.kind === 'break' || isAnd(next));
 }
 
 function beginsReport(tokens: readonly Token[], i: number): boolean {

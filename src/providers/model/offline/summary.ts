@@ -38,10 +38,15 @@ export function summarise(text: string, most = 6): TextSummary {
   }
   return {
     sentences: chosen.sort((a, b) => a - b).map((i) => sentences[i]!),
-    words: text.match(/[\p{L}\p{N}'’-]+/gu)?.length ?? 0,
-    sentenceCount: sentences.length,
+    words: countWords(text),
+    sentenceCount: sentences.filter(isEnded).length || sentences.length,
     keywords: frequentWords(text),
   };
+}
+
+/** A number with separators is one word: "415,000", "1.4", "19:30", "30/09/2025"; "p.m." is one too. A dash between blanks is none. */
+function countWords(text: string): number {
+  return text.match(/\p{L}(?:\.\p{L}(?![\p{L}]))+|\p{N}(?:[\p{L}\p{N}'’-]|[.,:/](?=\p{N}))*|\p{L}[\p{L}\p{N}'’-]*/gu)?.length ?? 0;
 }
 
 /** Content words of the whole text by their counts, from three on; a count is left out as a whole where not all of its words have room. */
@@ -67,8 +72,13 @@ function score(bag: string[], index: number, frequency: Map<string, number>, sen
   if (bag.length === 0 || sentences[index]!.length > maxSentenceChars) return 0;
   const weight = [...new Set(bag)].reduce((sum, word) => sum + Math.log(1 + frequency.get(word)!), 0) / Math.sqrt(bag.length + 4);
   const position = index === 0 ? 1.5 : index < sentences.length * 0.1 ? 1.2 : index === sentences.length - 1 ? 1.1 : 1;
-  const isSentence = /[.!?…]["'”’»)]?$/.test(sentences[index]!.slice(-3)) ? 1 : 0.5;
+  const isSentence = isEnded(sentences[index]!) ? 1 : 0.5;
   return weight * position * isSentence;
+}
+
+/** A title or the name of the writer ends without a mark. */
+function isEnded(sentence: string): boolean {
+  return /[.!?…]["'”’»)]?$/.test(sentence.slice(-3));
 }
 
 /** The best sentence that does not repeat the chosen ones; -1 if none is left. */

@@ -142,11 +142,7 @@ function byGroup(table: ColumnsInMemory, group: ColumnPlan, said: ReadonlyMap<nu
       const own = ranked(rows, said, tone);
       const few = rows.length < fewestOfGroup ? ', too few to judge' : '';
       const found =
-        own.length > 0
-          ? namesOf(own.slice(0, themesOfGroup))
-          : rows.some((at) => said.get(at)!.tones.has(tone))
-            ? 'other matters'
-            : 'none';
+        own.length > 0 ? namesOf(own.slice(0, themesOfGroup)) : rows.some((at) => said.get(at)!.tones.has(tone)) ? 'other matters' : 'none';
       return `${name} (${countOf(rows.length, 'answer')}${few}): ${found}`;
     });
   return ` By ${group.name}: ${each.join('; ')}.`;

@@ -52,7 +52,15 @@ export function topicFindings(
   return [
     ...told.map((theme) => ({
       kind: theme.tone === 'complaint' ? 'topic_low' : 'topic_high',
-      text: topicLine(table, plan, rows.length, `${theme.tone === 'complaint' ? 'Complaint' : 'Praise'}: ${theme.name}`, theme, rated, quoted),
+      text: topicLine(
+        table,
+        plan,
+        rows.length,
+        `${theme.tone === 'complaint' ? 'Complaint' : 'Praise'}: ${theme.name}`,
+        theme,
+        rated,
+        quoted,
+      ),
     })),
     ...topics.map((topic) => ({
       kind: kindOf(topic, rated),

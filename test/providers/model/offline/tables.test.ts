@@ -180,7 +180,10 @@ const cases: Case[] = [
       'survey.csv':
         'id,rating,comment\n1,1,"The delivery was late again"\n2,5,"Great support team, solved it quickly"\n3,2,"Delivery took too long"\n4,4,"Fast delivery this time"\n5,5,"Friendly support"\n6,44,"The price is too high"\n',
     },
-    expected: [/Topic delivery in comment: 3 of 6 answers .*“Delivery took too long” \(row 3, rating 2\)/, /Topic support in comment: 2 answers/],
+    expected: [
+      /Topic delivery in comment: 3 of 6 answers .*“Delivery took too long” \(row 3, rating 2\)/,
+      /Topic support in comment: 2 answers/,
+    ],
     never: [/rating adds up/],
   },
   {

@@ -8,30 +8,18 @@ import { sentencesOf } from '../sentences.ts';
 import { addChat, firstDay, readChat } from './chat.ts';
 import { contradictionsIn } from './contradictions.ts';
 import { dated, dayOf, deadlines, ownDate, relativeTo } from './date-facts.ts';
-import { type FoundDate, findDates, findDeadline } from './dates.ts';
+import type { FoundDate } from './dates.ts';
 import { type Difference, differencesIn } from './differences.ts';
-import { add, addOnce, maxEach } from './fact-list.ts';
+import { add, maxEach } from './fact-list.ts';
 import { figuresIn } from './figures-in-text.ts';
 import { type LogFacts, readLog } from './log-facts.ts';
 import { announces, type Message, readMessages, senderName, writerOf } from './messages.ts';
 import { type Passage, passagesOf, withContext, withPerson, withReasons, withSubject } from './passages.ts';
 import { namesAndQuotes, people, presentIn } from './people-facts.ts';
 import { Durations } from './questions/durations.ts';
-import {
-  type Action,
-  actionOf,
-  agreedAction,
-  clauseAction,
-  dueAction,
-  isPending,
-  listedAction,
-  namedAction,
-  presentAction,
-  presentTask,
-  statementOf,
-  unownedAction,
-} from './statements.ts';
-import { kindOf, type Section, sectionOf, type TextKind } from './text-kind.ts';
+import { stated, undated, withoutDeadline } from './stated-facts.ts';
+import type { Action } from './statements.ts';
+import { kindOf, type TextKind } from './text-kind.ts';
 import { readUnits, type Unit } from './units.ts';
 
 export type Quote = { text: string; line: number };
@@ -203,130 +191,6 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
   const names = new Map<string, Quote>();
   for (const person of facts.people) if (!names.has(person.text.toLowerCase())) names.set(person.text.toLowerCase(), person);
   facts.people = [...names.values()].slice(0, maxEach);
-}
-
-/** "(No deadline was set.)" after the sentence of an action. */
-const withoutDeadline =
-  /^\(?(?:no (?:deadline|due date|date) (?:was|is|has been) (?:yet )?(?:set|agreed|given|named)(?: yet)?|without (?:a )?deadline|ohne (?:frist|termin)|keine frist|kein termin|ein termin wurde (?:noch )?nicht (?:genannt|festgelegt|vereinbart))[.)]{0,2}$/i;
-
-/** Whether the sentence before tells an action; it is added where it is not known yet. */
-function undated(facts: TextFacts, { text, line }: Quote): boolean {
-  const isKnown = facts.actions.some((known) => known.line === line && known.what === text);
-  const found = isKnown ? null : presentAction(text, line, knownNames(facts));
-  if (found !== null) add(facts.actions, { ...found, iso: null, note: '' });
-  return isKnown || found !== null;
-}
-
-/** "I'll take care of the tickets. Needs to be done by 1 June": the deadline of the task before. */
-function laterDeadline(facts: TextFacts, sentence: string, line: number): boolean {
-  const last = facts.actions.at(-1);
-  if (last === undefined || last.line !== line || last.due !== null) return false;
-  const due = /^(?:(?:It|This|That) )?(?:[Nn]eeds|[Hh]as) to be (?:done|ready|paid|sent)|^(?:Deadline|Until|Bis|Muss bis)(?![\p{L}])/u.test(
-    sentence,
-  )
-    ? findDeadline(sentence)
-    : null;
-  if (due === null) return false;
-  facts.actions[facts.actions.length - 1] = { ...last, what: `${last.what} ${sentence}`, due: due.written, date: due.date };
-  return true;
-}
-
-/** One sentence or item after the other: its own words first, then its section. */
-function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | null): void {
-  const section = sectionOf(unit.section);
-  const { line } = unit;
-  if (section === 'people' || section === 'absent') return;
-  const key = unit.kind === 'field' ? sectionOf(unit.key) : '';
-  if (unit.kind === 'field' && (key === '' || key === 'people' || key === 'absent')) return;
-  if (unit.kind === 'row') {
-    row(facts, unit, section);
-    return;
-  }
-  const sentences = sentencesIn(unit, section);
-  for (const [i, sentence] of sentences.entries()) {
-    if (i > 0 && withoutDeadline.test(sentence.slice(0, 80)) && undated(facts, { text: sentences[i - 1]!, line })) continue;
-    if (i > 0 && laterDeadline(facts, sentence, line)) continue;
-    const { kind, text } = statementOf(sentence, section === 'decisions');
-    // An entry is quoted as a whole: its first sentence often names the subject.
-    const quote = { text: unit.kind === 'item' && sentences.length > 1 ? unit.text : text, line };
-    if (key === 'actions' || kind === 'action')
-      add(facts.actions, { ...listedAction(text, line, unit.checked, knownNames(facts)), iso: null, note: '' });
-    else if (kind === 'undecided') addOnce(facts.undecided, quote);
-    else if (kind === 'objection') addOnce(facts.objections, quote);
-    else if (kind === 'risk') addOnce(facts.risks, quote);
-    else if (kind === 'question' && section !== 'actions') {
-      // A spoken question in passing is not an open question of the text unless it is in such a section.
-      if (facts.kind !== 'prose' || section === 'questions' || !/[?"“”„«»]/.test(text)) addOnce(facts.questions, quote);
-    } else if (section === 'past') continue;
-    else if (kind === 'decision' && section !== 'actions' && section !== 'questions' && section !== 'risks') {
-      if (facts.kind !== 'contract') addOnce(facts.decisions, quote);
-    } else if (key === 'decisions' || (section === 'decisions' && (unit.kind === 'item' || unit.kind === 'sentence'))) {
-      const task = section === 'decisions' ? agreedAction(text, line, knownNames(facts)) : null;
-      if (task !== null) add(facts.actions, { ...task, done: unit.checked, iso: null, note: '' });
-      // "Agreed" is above tasks as often as above decisions; "Decisions" is not.
-      if (task === null || !/^agreed|^vereinbart/i.test(unit.section)) addOnce(facts.decisions, quote);
-    } else if (section === 'undecided') addOnce(facts.undecided, quote);
-    else if (section === 'actions' && unit.kind === 'item')
-      add(facts.actions, { ...listedAction(text, line, unit.checked, knownNames(facts)), iso: null, note: '' });
-    else if (section === 'questions' || key === 'questions') addOnce(facts.questions, quote);
-    else if (section === 'risks') addOnce(facts.risks, quote);
-    else if (
-      facts.kind === 'contract' &&
-      /(?<![\p{L}])(?:shall|must|may not|is obliged|agrees to|undertakes|verpflichtet|hat zu|darf nicht)(?![\p{L}])/u.test(
-        text.slice(0, 2000),
-      )
-    )
-      add(facts.obligations, quote);
-    const may =
-      kind === null ||
-      kind === 'undecided' ||
-      (kind === 'question' && (me !== null || isPending(sentence))) ||
-      (kind === 'decision' && section === 'actions');
-    if (!may || section === 'actions' || key === 'actions' || section === 'decisions') continue;
-    if (facts.kind === 'prose' || facts.kind === 'contract') continue;
-    const found =
-      actionOf(sentence, line, me, to) ??
-      clauseAction(sentence, line, knownNames(facts)) ??
-      (facts.kind === 'minutes' || facts.kind === 'timeline' ? dueAction(sentence, line, knownNames(facts)) : null) ??
-      (facts.kind === 'minutes' || facts.kind === 'timeline' || facts.kind === 'incident'
-        ? (namedAction(sentence, line) ?? presentTask(sentence, line, knownNames(facts)) ?? unownedAction(sentence, line))
-        : null);
-    if (found !== null) add(facts.actions, { ...found, done: unit.checked, iso: null, note: '' });
-  }
-}
-
-/** Names of people found so far, with their first names. */
-function knownNames({ people }: TextFacts): ReadonlySet<string> {
-  return new Set(people.flatMap(({ text }) => [text.toLowerCase(), text.split(' ')[0]!.toLowerCase()]));
-}
-
-/** A row of a table with an owner or deadline column is an action. */
-function row(facts: TextFacts, unit: Unit, section: Section): void {
-  const cell = (names: RegExp) => unit.cells.find(([name]) => names.test(name))?.[1] ?? null;
-  const who = cell(/^(?:owner|who|responsible|assignee|assigned to|wer|verantwortlich|zuständig)/i);
-  const due = cell(/^(?:due|deadline|by when|when|until|date|bis|frist|termin|wann)/i);
-  const what = cell(/^(?:action|task|what|item|aufgabe|maßnahme|was|todo|to do|description)/i);
-  if (what === null || (who === null && section !== 'actions')) return;
-  const date = due === null ? null : (findDates(due)[0] ?? null);
-  const status = cell(/^(?:status|done|state|erledigt)/i) ?? '';
-  add(facts.actions, {
-    who: who === '' ? null : who,
-    what,
-    due: due === '' ? null : due,
-    date,
-    line: unit.line,
-    done: /^(?:done|complete|closed|yes|x|✓|erledigt|ja)/i.test(status),
-    iso: null,
-    note: '',
-  });
-}
-
-/** The sentences of speech and quotes, and of entries that are not themselves a single action, decision or question. */
-function sentencesIn({ kind, text }: Unit, section: Section): string[] {
-  if (kind === 'speech' || kind === 'quote') return readUnits(text.slice(0, 20_000)).map(({ text: sentence }) => sentence);
-  if (kind !== 'item' || section !== '') return [text];
-  const sentences = sentencesOf(text.slice(0, 20_000));
-  return sentences.length === 0 ? [text] : sentences;
 }
 
 function speakersOf(units: readonly Unit[]): TextFacts['speakers'] {

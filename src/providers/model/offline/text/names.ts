@@ -29,6 +29,11 @@ const speaker = new RegExp(
   `(?<=, )(${capital} ${particle}${capital}),? (?:said|says|told|added|warned|explained|sagte|erklärte|betonte)(?![\\p{L}])`,
   'gu',
 );
+/** "Gerald Poole, who lives opposite the mill": what only a person does. */
+const describedPerson = new RegExp(
+  `(?<![\\p{L}])(${capital} ${particle}${capital}), (?:who (?:lives?|works?|leads?|runs?|owns?|heads?|founded|started|grew|teaches|voted|has been|was born)|(?:aged )?\\d{2},)(?![\\p{L}])`,
+  'gu',
+);
 const notSurnames = new Set(
   'And Or The Will To Is Was Has From Of For In On At By January February March April May June July August September October November December Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(
     ' ',
@@ -43,7 +48,12 @@ export function isFirstName(word: string): boolean {
 export function findPeople(written: string): string[] {
   const text = written.slice(0, 4000);
   const found = [...text.matchAll(titled)].map(([name]) => name);
-  for (const [, name] of [...text.matchAll(inOffice), ...text.matchAll(spoken), ...text.matchAll(speaker)]) {
+  for (const [, name] of [
+    ...text.matchAll(inOffice),
+    ...text.matchAll(spoken),
+    ...text.matchAll(speaker),
+    ...text.matchAll(describedPerson),
+  ]) {
     const [first, second] = name!.split(' ');
     // "Bürgermeisterin Ulrike": an office and a first name.
     const isOffice = firstNames.has(second!) && !firstNames.has(first!);

@@ -74,7 +74,7 @@ export function textParts(facts: TextFacts, shown: ReadonlySet<string>): string[
     facts.differences.map(({ computed, text, line }) => [safe(computed), quote(text), exact(line)]),
   );
   quotes('Put off or not decided', facts.undecided);
-  quotes('Objections and abstentions', facts.objections);
+  quotes(facts.kind === 'prose' ? 'Objections and fears' : 'Objections and abstentions', facts.objections);
   quotes(facts.kind === 'transcript' || facts.kind === 'e-mail' ? 'Questions asked' : 'Open questions', facts.questions);
   quotes('Risks and blockers', facts.risks);
   quotes('Duties (sentences with "shall", "must" and the like)', facts.obligations);

@@ -20,6 +20,9 @@ const decided =
 /** "The committee moved it to Saturday 10 May". */
 const moved =
   /(?<![\p{L}])(?:committee|board|council|members|meeting|we|Ausschuss|Vorstand) (?:(?:also|then|unanimously) )?(?:moved|changed|shifted) (?!to |on )[^.;,:]{1,60} to (?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|(?:Jan|Feb|March|April|May|June|July|Aug|Sept|Oct|Nov|Dec)\p{L}{0,6} \d)/u;
+/** "The open evening of 22 November is cancelled": in minutes a decision. */
+const calledOff =
+  /(?<![\p{L}])(?:(?:is|are|will be|has been|have been) (?:cancell?ed|called off|dropped|discontinued)|(?:entfällt|entfallen|fällt aus|fallen aus|(?:ist|wird|sind|werden) abgesagt)|(?:est|sont) annulée?s?|(?:queda|quedan|se) (?:cancelad[oa]s?|suspendid[oa]s?|cancela|suspende)|(?:è|sono) (?:annullat|cancellat)[oaie])(?![\p{L}])/iu;
 /** What a person who is only named by the way did: "Roche, who voted against the plan, called it too dear". */
 const relativeClause = /, (?:who|whom|whose) [^,;.]{1,200},/giu;
 const undecided =
@@ -40,9 +43,12 @@ const unclear =
   /(?<![\p{L}])(?:unclear|unresolved|not clear|to be clarified|(?:not |un)known (?:who|how|whether|when|what)|(?:do not|don(?:'|’)t|does not|doesn(?:'|’)t) (?:yet )?know (?:yet )?(?:who|how|whether|when|what|if)|nobody knows|(?:is|are) (?:still )?(?:examining|checking|investigating|considering|clarifying) (?:whether|if|who|how)|prüf(?:t|en)(?: noch)?,? ob|remains open|left open|still open|(?:^|, )[Oo]ffen (?:ist|bleibt|sind)|(?:ist|bleibt|sind) (?:noch )?offen,|ungeklärt|noch offen|unklar|zu klären|on ne sait pas|n['’]est pas (?:encore )?(?:claire?|connue?)|pas clair|reste(?:nt)? (?:à (?:savoir|clarifier|définir|décider)|ouverte?s?|en suspens)|no está claro|(?:no|aún no|todavía no) se sabe|queda(?:n)? (?:por (?:saber|definir|decidir|aclarar)|pendientes?|abiert[oa]s?)|sin resolver|non è (?:ancora )?(?:chiaro|noto)|non si sa|resta(?:no)? da (?:chiarire|definire|decidere)|(?:è|sono|rimane|resta) (?:ancora )?apert[oaie]|ancora da (?:chiarire|definire|decidere)|^(?:who|whom|where|how|when|whether|what|which) [^;.,]{3,120} (?:is|are) (?:open|undecided))(?![\p{L}])/iu;
 /** What is missing, or will be decided on a later day. */
 const pending =
-  /(?<![\p{L}])(?:(?:is|are) still (?:needed|missing|wanted)|no (?:new )?(?:name|volunteer|successor|candidate|sponsor|date|solution|contract|answer) (?:was|were|has been|have been|is|could be) (?:yet )?(?:found|named|given|signed|set|reached)|(?:nobody|no one) (?:has|have) (?:yet )?(?:been )?(?:named|found|appointed|chosen|assigned)|(?:nobody|no one) has (?:yet )?(?:taken (?:this|that|it|them) on|volunteered|offered)|(?:nobody|no one) volunteered|still (?:has|have) to be (?:found|raised|decided|agreed|clarified|set|paid)|still unknown|(?:will decide|will vote|will hear|will discuss|will rule|votes)(?: [^.;,:]{1,60})? (?:on|in) (?:\d{1,4}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)|(?:wird|werden) noch (?:[^.;,:]{1,40} )?gesucht|fehlt noch|fehlen noch|(?:ist|bleibt) (?:noch )?offen|personne ne s['’]est (?:proposée?|portée?)|aucun volontaire|(?:décidera|votera|tranchera) le \d{1,2}|nadie se (?:ofreció|ha ofrecido)|no hay voluntarios|(?:decidirá|votará) el \d{1,2}|nessuno si è (?:offerto|proposto)|nessun volontario|(?:deciderà|voterà) (?:il |l['’])\d{1,2}|wird am \d{1,2}\. ?\p{L}{2,12}(?: \d{4})? (?:entscheiden|abstimmen)|entscheidet am \d{1,2})(?![\p{L}\p{N}])/iu;
+  /(?<![\p{L}])(?:(?:is|are) still (?:needed|missing|wanted)|no (?:new )?(?:name|volunteer|successor|candidate|sponsor|date|solution|contract|answer) (?:was|were|has been|have been|is|could be) (?:yet )?(?:found|named|given|signed|set|reached)|(?:nobody|no one) (?:has|have) (?:yet )?(?:been )?(?:named|found|appointed|chosen|assigned)|(?:nobody|no one) has (?:yet )?(?:taken (?:this|that|it|them) on|volunteered|offered)|(?:nobody|no one) volunteered|still (?:has|have) to be (?:found|raised|decided|agreed|clarified|set|paid)|still unknown|(?:will decide|will vote|will hear|will discuss|will rule|votes)(?: [^.;,:]{1,60})? (?:on|in) (?:\d{1,4}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|November|December)|(?:wird|werden) noch (?:[^.;,:]{1,40} )?gesucht|(?:has|have) (?:still )?not (?:yet )?(?:been )?(?:returned|paid|delivered|received|answered|replied|repaired|replaced|signed|granted|issued|confirmed|responded)|(?:has|have) not yet \p{Ll}{3,14}|(?:has|have) yet to \p{Ll}{2,14}|nothing (?:is|has been) (?:yet )?(?:signed|settled|agreed|decided|final)|fehlt noch|fehlen noch|(?:ist|bleibt) (?:noch )?offen|personne ne s['’]est (?:proposée?|portée?)|aucun volontaire|(?:décidera|votera|tranchera) le \d{1,2}|nadie se (?:ofreció|ha ofrecido)|no hay voluntarios|(?:decidirá|votará) el \d{1,2}|nessuno si è (?:offerto|proposto)|nessun volontario|(?:deciderà|voterà) (?:il |l['’])\d{1,2}|wird am \d{1,2}\. ?\p{L}{2,12}(?: \d{4})? (?:entscheiden|abstimmen)|entscheidet am \d{1,2})(?![\p{L}\p{N}])/iu;
 const objected =
   /(?<![\p{L}])(?:disagreed|disagrees|objected|objects|dissented|abstained|opposed|voted against|against the votes? of|widersprach|widersprachen|enthielt sich|enthielten sich|stimmte dagegen|stimmten dagegen)(?![\p{L}])/iu;
+/** In an article: who is against what it tells of. */
+const opposed =
+  /(?<![\p{L}])(?:(?:fears?|feared)(?! of)|petition|protest(?:s|ed|ers)?|opponents?|critics|critici[sz](?:es?|ed)|(?:is|are|was|were) (?:worried|against)|boycott|lawsuit|(?:Anwohner|Gegner|Kritiker)\p{L}{0,3} (?:fürchte|befürchte|kritisier|warne)\p{L}{1,2}|befürchte\p{L}{1,2}|Petition|Proteste?|Gegner|Kritiker|craignent|craint|pétition|opposants?|temen|recogida de firmas|temono|petizione)(?![\p{L}])/iu;
 const supposed =
   /(?<![\p{L}])(?:if|unless|once|whether|would|might|(?<!(?:\d|in|of|by|until|since|last|next|early|late) )may(?! \d)|could|propos(?:es?|ed|ing)|suggest(?:s|ed|ing)?|recommend(?:s|ed|ing)?|wenn|falls|ob|könnte|vorgeschlagen|schlägt vor|schlug vor|pourrait|proposé de|propose de|podría|propuso|potrebbe|ha proposto)(?![\p{L}])/iu;
 const prefixes: readonly (readonly [RegExp, 'decision' | 'action' | 'question' | 'risk'])[] = [
@@ -92,6 +98,16 @@ export function isPending(sentence: string): boolean {
   return pending.test(read) && !supposed.test(read);
 }
 
+export function isOpposed(sentence: string): boolean {
+  return opposed.test(sentence.slice(0, 1500));
+}
+
+export function isCalledOff(sentence: string): boolean {
+  const read = sentence.slice(0, 1500);
+  const match = calledOff.exec(read);
+  return match !== null && !supposed.test(read.slice(0, match.index));
+}
+
 /** Where the content of a decision begins: after "decided"; the end of the sentence if it has no such words. */
 function contentStart(sentence: string): number {
   const match = decidedThat.exec(sentence);
@@ -115,6 +131,8 @@ function isPersonal(sentence: string, match: RegExpExecArray): boolean {
     .slice(-3)
     .join(' ')
     .replace(/^(?:then|also|and|später|auch) /i, '');
+  // "Petra voted against because of the warranty": the vote of one person.
+  if (/^voted (?:for|against)/i.test(match[0])) return isNameLike(last.split(' ').at(-1)!) && !collective.test(last.split(' ').at(-1)!);
   if (/^agreed to/i.test(match[0])) return isNameLike(last) && !collective.test(last) && !/\bthe$/i.test(before.split(' ').at(-2) ?? '');
   return false;
 }

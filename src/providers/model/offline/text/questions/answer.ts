@@ -13,6 +13,7 @@ import { Durations } from './durations.ts';
 import { isLetter, promisesIn, wishesIn } from './letters.ts';
 import { lossOf } from './losses.ts';
 import { moneyIn } from './money.ts';
+import { datesOf, peopleWithRoles } from './names-and-dates.ts';
 import { actionsOf, decisionsOf, openOf, unassignedOf } from './open-points.ts';
 import { causeOf, ruledOut, whyLate } from './reasons.ts';
 import { leadOf, saidBy } from './said.ts';
@@ -27,6 +28,18 @@ type Rule = { when: readonly RegExp[]; unless?: RegExp; answer: (clause: string,
 const why = /(?<![\p{L}])(?:why|causes?|caused|reasons?|warum|weshalb|wieso|Ursachen?|Grund|Gründe)(?![\p{L}])/iu;
 const counting = /(?<![\p{L}])(?:how many|how often|number of|count|wie viele|wie oft)(?![\p{L}])/iu;
 const rules: readonly Rule[] = [
+  {
+    when: [
+      /(?<![\p{L}])(?:who (?:is|are|was|were) (?:all )?(?:involved|mentioned|named|concerned|affected|in it|behind)|who(?:'s|’s)? (?:is )?who|(?:people|persons|parties|actors) (?:involved|mentioned|named|concerned)|wer (?:ist|sind|war) (?:alles )?(?:beteiligt|genannt|betroffen)|qui (?:est|sont) (?:concernée?s?|impliquée?s?|citée?s?|mentionnée?s?)|quién(?:es)? (?:participan?|está(?:n)? implicad[oa]s?|aparecen?)|chi (?:è|sono) (?:coinvolt[oi]|citat[oi])|wie (?:is|zijn) (?:er )?betrokken)(?![\p{L}])|^(?:(?:the|all|key|important|main) ){0,2}(?:names|people|persons)$|^who$/iu,
+    ],
+    answer: (_, { facts, passages }) => peopleWithRoles(facts, passages),
+  },
+  {
+    when: [
+      /^(?:(?:the|all|key|important|main|die|les|las|le|wichtigen?|fechas?|dates) ){0,2}(?:dates|days|timetable|schedule|Termine|Daten|fechas|date)$/iu,
+    ],
+    answer: (_, { facts }) => datesOf(facts),
+  },
   {
     when: [/(?<![\p{L}])(?:who (?:pays?|paid|owes?)|wer (?:be)?zahlt|qui paie|quién paga|chi paga)(?![\p{L}])/iu],
     answer: (_, { units }) => quotesOf(paymentsIn(units)),

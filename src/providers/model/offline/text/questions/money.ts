@@ -3,8 +3,18 @@ import { isMoney } from '../amounts.ts';
 import type { Passage } from '../passages.ts';
 import { quotesShort, quotesWhere, quoteTable, type Told } from './told.ts';
 
+const partly =
+  /^(?:Of (?:this|that|these|which|the)|The (?:rest|remainder|remaining)|Davon|Hiervon|Dont|De ellos|De esta suma|Di quest[oi])(?![\p{L}])/u;
+
+/** "Of this the region will pay 1.4 million, the trust 900,000": parts of the sum in the sentence before, without its currency. */
+function isPartOfSum({ text, amounts, before, line }: Passage): boolean {
+  return (
+    before !== null && before.line === line && before.amounts.some(isMoney) && partly.test(text) && amounts.some(({ unit }) => unit === '')
+  );
+}
+
 /** Null where the text names none. */
 export function moneyIn(passages: readonly Passage[]): Told | null {
-  const found = quotesWhere(passages, ({ amounts, kind }) => kind !== 'field' && amounts.some(isMoney));
+  const found = quotesWhere(passages, (passage) => passage.kind !== 'field' && (passage.amounts.some(isMoney) || isPartOfSum(passage)));
   return found.length === 0 ? null : { short: quotesShort(found), lines: [quoteTable(found)] };
 }

@@ -1,0 +1,71 @@
+/** Minutes and articles: votes of single people, what is called off, what has not happened yet, who is involved, parts of a sum, and dates. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { summarise } from '../../../../src/providers/model/offline/summary.ts';
+import { runAgent } from './agent-loop.ts';
+
+const minutes = `# Allotment society – minutes of the committee meeting
+
+Date: Tuesday 3 February 2026
+Present: Hilda Brandt (chair), Ravi Menon, Sue Aldous
+Apologies: Tom Frith
+
+## 1. Last minutes
+The minutes of 4 November 2025 were approved without changes. Ravi was asked in November to paint the shed.
+
+## 2. Water pump
+Two offers were on the table: Holt £1,100 and Crane £1,380. The committee decided, by two votes to one, to take the offer from Holt. Sue voted against because Crane gives a longer guarantee.
+
+## 3. Plots
+The seed swap of 14 March is cancelled because the hall is closed. The key of plot 9 has not been returned. Whether dogs are allowed is not clear yet; Ravi will ask the council.
+`;
+const article = `Old dairy to become a bakery school
+
+By Ida Moor, Fenland Post, 12 May 2026
+
+The town council of Fenley approved the plan by 11 votes to 6. The conversion is to cost 2.1 million euros. Of this the county will pay 900,000 and the trust 750,000. The remaining 450,000 euros have yet to be found. "We have asked a bank, but nothing is signed," said Marc Tull, head of the school.
+
+Residents of Mill Lane fear noise. A petition started by Odo Venn, who lives next door, has 412 signatures. The heritage office has not yet given its permission. The school should open in March 2028.
+`;
+const read = async (prompt: string, text: string) => (await runAgent(prompt, { files: { 'text.md': text } })).workspace.text('summary.md');
+/** What stands below the question, up to the next one. */
+const under = (report: string, question: string) => report.split(`**${question}**`)[1]!.split('\n**')[0]!.split('\n## ')[0]!;
+
+test('the vote of one person is an objection, and an approval of minutes and a cancelled event are decisions', async () => {
+  const report = await read('Summarise the minutes: what was decided, who has to do what, and what is still open?', minutes);
+  const decided = under(report, 'What was decided');
+  assert.equal(decided.match(/take the offer from Holt/g)!.length, 1);
+  assert.match(decided, /The minutes of 4 November 2025 were approved/);
+  assert.match(decided, /The seed swap of 14 March is cancelled/);
+  assert.doesNotMatch(decided, /paint the shed|voted against/);
+  assert.match(report, /### Objections and abstentions\n\n.*\n.*\n\| Sue voted against/);
+});
+
+test('what has not happened is open, and a person in a later part of an open question has a task', async () => {
+  const report = await read('Summarise the minutes: what was decided, who has to do what, and what is still open?', minutes);
+  assert.match(under(report, 'What is still open'), /The key of plot 9 has not been returned/);
+  assert.match(under(report, 'Who has to do what'), /\| Ravi \| Whether dogs are allowed is not clear yet; Ravi will ask the council\. \|/);
+});
+
+test('an article: who is involved, the parts of a sum, dates in a list of wishes, and what is missing', async () => {
+  const report = await read('Summarise the article: who is involved, what it costs, the dates, and what is still unsettled.', article);
+  const involved = under(report, 'Who is involved');
+  assert.match(involved, /\| Marc Tull \| .*head of the school/);
+  assert.match(involved, /\| Odo Venn \| A petition started by Odo Venn/);
+  assert.match(under(report, 'What it costs'), /Of this the county will pay 900,000 and the trust 750,000\./);
+  assert.match(under(report, 'The dates'), /\| March 2028 \| The school should open in March 2028\. \|/);
+  const open = under(report, 'What is still unsettled');
+  for (const point of [/450,000 euros have yet to be found/, /nothing is signed/, /has not yet given its permission/])
+    assert.match(open, point);
+  assert.match(
+    report,
+    /### Objections and fears\n\n.*\n.*\n\| Residents of Mill Lane fear noise\. \|.*\n\| A petition started by Odo Venn/,
+  );
+});
+
+test('a number with separators and an abbreviation with points are one word each, and a name without a mark is no sentence', () => {
+  const { words, sentenceCount } = summarise(
+    'By Ida Moor\n\nIt cost 415,000 euros or 1.4 million at 7 p.m. on 30/09/2025. Nobody – so far – paid.',
+  );
+  assert.deepEqual([words, sentenceCount], [3 + 12 + 4, 2]);
+});
