@@ -22,7 +22,7 @@ export type Client = {
   readonly url: string;
   readonly token: string | null;
   /** The answer's JSON; null for an answer without a body. */
-  request<T>(method: 'GET' | 'POST' | 'DELETE', path: string, call?: Call): Promise<T>;
+  request<T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, call?: Call): Promise<T>;
   /** An answer with a body that the caller reads. */
   open(path: string): Promise<Response>;
 };
@@ -100,7 +100,7 @@ export function createClient({ url, token, signal, notice }: ClientParts): Clien
   return {
     url,
     token,
-    async request<T>(method: 'GET' | 'POST' | 'DELETE', path: string, call: Call = {}) {
+    async request<T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, call: Call = {}) {
       const response = await answered(method, path, call);
       try {
         const text = await readBounded(response);

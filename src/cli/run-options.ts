@@ -12,6 +12,8 @@ export type RunOptions = {
   start: { prompt: string; config: Record<string, unknown>; workspaceId: string | null; files: string[] } | null;
   /** The running task to follow. */
   attach: string | null;
+  /** The budget of the new or running task; null: none is given. */
+  maxCredits: number | null;
   url: string | null;
   token: string | null;
   /** Absolute; null for `troupe-out/<task id>`. */
@@ -41,7 +43,7 @@ const options = {
 } as const;
 
 /** Properties of a new task, so they are invalid for a running one. */
-const startOptions = ['file', 'workspace', 'autonomy', 'max-agents', 'max-credits', 'model', 'schema'] as const;
+const startOptions = ['file', 'workspace', 'autonomy', 'max-agents', 'model', 'schema'] as const;
 const maxSchemaBytes = 1_000_000;
 
 export const runUsage = 'npm run troupe -- run "prompt" [--file FILE …] [--out DIR] [options], or --help for all of them';
@@ -55,7 +57,7 @@ What to do
   --workspace ID         the workspace of the task; given files are added to it
   --autonomy N           0 to 100, default 80; below 100 agents request approval before irreversible actions
   --max-agents N         1 to 20, default 3
-  --max-credits N        pause the task when it has used this many credits
+  --max-credits N        pause the task when it has used this many credits; with --attach, continue it with this budget
   --model NAME           the model to use
   --schema FILE          a JSON Schema; the task delivers an output.json that satisfies it
 
@@ -91,25 +93,26 @@ export async function readRunOptions(args: string[], folder: string): Promise<Ru
     output: values.json ? ('json' as const) : ('human' as const),
     cancelOnInterrupt: values['cancel-on-interrupt'] ?? false,
   };
+  const maxCredits = values['max-credits'] === undefined ? null : credits(values['max-credits']);
   if (values.attach !== undefined) {
     const idle = startOptions.find((name) => values[name] !== undefined);
     if (idle !== undefined) throw wrong(`--${idle} is an option of new tasks; --attach follows a running task`);
     if (positionals.length > 0) throw wrong('--attach follows a running task and takes no prompt');
-    return { ...rest, start: null, attach: given('--attach', values.attach) };
+    return { ...rest, start: null, attach: given('--attach', values.attach), maxCredits };
   }
   const prompt = positionals.join(' ');
   if (prompt.trim() === '') throw wrong('Give a prompt, in quotes');
   const config: Record<string, unknown> = {};
   if (values.autonomy !== undefined) config.autonomy_level = integer('--autonomy', values.autonomy, 0, 100);
   if (values['max-agents'] !== undefined) config.max_agents = integer('--max-agents', values['max-agents'], 1, 20);
-  if (values['max-credits'] !== undefined) config.max_credits = credits(values['max-credits']);
+  if (maxCredits !== null) config.max_credits = maxCredits;
   if (values.model !== undefined) config.model = given('--model', values.model);
   if (values.schema !== undefined) config.output_schema = await schemaIn(resolve(folder, given('--schema', values.schema)));
   const files = (values.file ?? []).map((path) => resolve(folder, given('--file', path)));
   for (const file of files) await mustBeFile('--file', file);
   mustDiffer(files);
   const workspaceId = values.workspace === undefined ? null : given('--workspace', values.workspace);
-  return { ...rest, start: { prompt, config, workspaceId, files }, attach: null };
+  return { ...rest, start: { prompt, config, workspaceId, files }, attach: null, maxCredits };
 }
 
 /** The address without a trailing slash. Throws a `Failure` if it is not a plain http or https address. */

@@ -40,6 +40,7 @@ export async function run(args: string[], config: Config, caller: Caller): Promi
   let taskId: string | null = options.attach;
   try {
     const client = await serviceClient(options, config, (line) => view.notice(line), interrupts.signal);
+    if (options.attach !== null && options.maxCredits !== null) await changeBudget(client, options.attach, options.maxCredits);
     taskId ??= await createTask(client, options.start!);
     if (options.attach === null) view.notice(`Task ${oneLine(taskId)}`);
     const followed = { client, taskId, options, view, interrupts, attachCommand: attachCommand(taskId, options) };
@@ -82,6 +83,10 @@ async function createTask(client: Client, { prompt, config, workspaceId, files }
   const json = { prompt, config, ...(workspace === null ? {} : { workspace_id: workspace }) };
   const { id } = await client.request<{ id: string }>('POST', '/v1/tasks', { json });
   return id;
+}
+
+async function changeBudget(client: Client, taskId: string, maxCredits: number): Promise<void> {
+  await client.request('PATCH', `/v1/tasks/${encodeURIComponent(taskId)}`, { json: { config: { max_credits: maxCredits } } });
 }
 
 /** The task when it has ended, or waits for something that this terminal cannot provide. */
@@ -171,9 +176,9 @@ function printEnd(task: Task, files: string[], { options, attachCommand }: Follo
   if (!hasEnded(task)) {
     const lack =
       task.pause_reason === 'budget'
-        ? 'The task has used the credits of --max-credits and is paused.'
-        : `The task is waiting. ${oneLine(task.waiting_message ?? 'A limit of the plan is reached.', 300)}`;
-    process.stderr.write(`${lack} When it can continue, follow it again with: ${attachCommand}\n`);
+        ? `The task has used its credits (${task.cost}) and is paused. Continue it with a larger budget: ${attachCommand} --max-credits N`
+        : `The task is waiting. ${oneLine(task.waiting_message ?? 'A limit of the plan is reached.', 300)} When it can continue, follow it again with: ${attachCommand}`;
+    process.stderr.write(`${lack}\n`);
   }
 }
 

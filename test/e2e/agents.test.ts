@@ -343,6 +343,22 @@ test('agents', { timeout: 600_000 }, async (t) => {
     assert.deepEqual([planned.status, planned.pause_reason, world.requestsOf('budget-plan').length], ['paused', 'budget', 1]);
   });
 
+  await t.test('a task that has used its budget says what to do, and continues when the budget is raised', async () => {
+    const { id, ...task } = await world.play('budget-raised', turns(callTool('read_file', { path: 'a.txt' }), finish('done')), {
+      max_credits: 0.1,
+    });
+    assert.deepEqual([task.status, task.waiting_for], ['paused', null]);
+    assert.match(task.waiting_message, /^The 0\.1 credits of config\.max_credits are used up: raise them by PATCH/);
+    const change = (config: object) => caller.json('PATCH', `/v1/tasks/${id}`, { config });
+    assert.equal((await change({ max_credits: 0.11 })).status, 'paused', 'still less than it has cost');
+    const status = async (config: object) => (await caller.fetch('PATCH', `/v1/tasks/${id}`, { config })).status;
+    for (const config of [{}, { max_credits: 0 }, { max_credits: 'x' }]) assert.equal(await status(config), 422);
+    const raised = await change({ max_credits: 1_000 });
+    assert.deepEqual([raised.status, raised.waiting_message, raised.config.max_credits], ['running', null, 1_000]);
+    assert.equal((await caller.untilTask(id, [...endStatuses, 'paused'])).status, 'complete');
+    assert.equal(await status({ max_credits: null }), 409);
+  });
+
   const schema = { type: 'object', required: ['total'], properties: { total: { type: 'number' } } };
   const output = (value: unknown) => callTool('write_file', { path: 'output.json', content: JSON.stringify(value) });
   await t.test('output_schema: an invalid output is reported to the model; if no output is valid, the task fails', async () => {

@@ -1,4 +1,4 @@
-/** Tasks: create, list, read, cancel, and their recorded history. */
+/** Tasks: create, list, read, change their budget, cancel, and their recorded history. */
 
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -27,6 +27,8 @@ import { deployTargets } from '../task/ports.ts';
 import { TaskSchema, TaskStatus, TaskSummarySchema, taskJson, taskSummaryView, taskView } from './task-view.ts';
 import { untilShown } from './until-shown.ts';
 
+const MaxCredits = Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000_000, description: 'Reaching it pauses the task' });
+
 const TaskConfigBody = Type.Object({
   max_agents: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 3, description: 'How many agents the task may have in all' })),
   autonomy_level: Type.Optional(
@@ -46,7 +48,7 @@ const TaskConfigBody = Type.Object({
   ),
   deploy_target: Type.Optional(Type.Union([...deployTargets.map((target) => Type.Literal(target)), Type.Null()])),
   model: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The model to use instead of the configured one' })),
-  max_credits: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000_000, description: 'Reaching it pauses the task' })),
+  max_credits: Type.Optional(MaxCredits),
   output_schema: Type.Optional(
     Type.Object({}, { additionalProperties: true, description: 'A JSON Schema for the deliverable output.json' }),
   ),
@@ -144,6 +146,26 @@ export function taskRoutes({ actors, database, eventCatalogue }: TaskRouteParts)
       handler({ params, principal }) {
         const found = actors.query(task, params.id, 'get', null);
         return found instanceof Promise ? found.then((row) => ready(row, principal)) : ready(found, principal);
+      },
+    }),
+
+    route({
+      method: 'PATCH',
+      path: '/tasks/{id}',
+      summary: 'Change the budget of a task',
+      description:
+        'A task that is paused because its budget is spent continues if the new one is larger than its `cost`. null removes the budget. A test key changes test work only.',
+      scope: 'tasks.write',
+      extension: true,
+      body: Type.Object({ config: Type.Object({ max_credits: Type.Union([MaxCredits, Type.Null()]) }) }),
+      responses: { 200: TaskSchema },
+      errors: [409],
+      async handler(context) {
+        const { body, params, principal } = context;
+        mustDirect(principal, own(await actors.query(task, params.id, 'get', null), principal));
+        const input = { maxCredits: body.config.max_credits };
+        const changed = await actors.ask(task, params.id, 'changeBudget', input, { commandId: context.reservation?.commandId });
+        return answer(200, taskView(changed));
       },
     }),
 

@@ -64,6 +64,8 @@ export type TaskContract = {
     /** `scopes`: the rights of the requesting agent, which the new agent gets too. */
     delegate(input: { agentId: string; callId: string; type: string; prompt: string; scopes: Granted }): void;
     delivered(input: DeliveredFile): void;
+    /** Sets `max_credits`; null: no budget. Refused with `conflict` when the task has ended. */
+    changeBudget(input: { maxCredits: number | null }): TaskRow;
     /** Ends the task and all its agents. Refused with `conflict` when it has ended. */
     cancel(input: Record<string, never>): TaskRow;
   };

@@ -16,7 +16,7 @@ import { taskInputs } from './inputs.ts';
 import { type AgentReport, task as ref, type TaskContract } from './messages.ts';
 import { deliverableOf, emit, newTask } from './state.ts';
 import { budgetIsSpent, changePlace, grantTurns, hasPlace, removeAgent, returnIdlePlace } from './turn-admission.ts';
-import { withWaitingReason } from './waiting.ts';
+import { budgetMessage, withWaitingReason } from './waiting.ts';
 
 type State = TaskRow | null;
 type TaskCommands = ActorDefinition<TaskRow, TaskContract>['commands'];
@@ -146,9 +146,17 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
         return nothing(next);
       },
 
-      cancel(state, _input, ctx) {
-        if (state === null) throw new AppError('not_found', 'No such task');
-        if (hasEnded(state)) throw new AppError('conflict', `The task has ended (${state.status})`);
+      changeBudget(state, { maxCredits }, ctx) {
+        const task = unended(state);
+        const { max_credits: _, ...others } = task.config;
+        const config = maxCredits === null ? others : { ...others, max_credits: maxCredits };
+        const changed: TaskRow = { ...task, config, updatedAt: ctx.nowMs };
+        const next = changed.agents.length === 0 ? changed : settle(changed, ctx);
+        return { state: next, reply: next };
+      },
+
+      cancel(before, _input, ctx) {
+        const state = unended(before);
         if (state.planEffectId !== null) ctx.cancel(state.planEffectId);
         for (const one of live(state)) ctx.send(agent, one.id, 'taskEnded', {});
         const agents = state.agents.map((one) =>
@@ -166,6 +174,12 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
 
 function nothing(state: State): Turn<State, undefined> {
   return { state, reply: undefined };
+}
+
+function unended(state: State): TaskRow {
+  if (state === null) throw new AppError('not_found', 'No such task');
+  if (hasEnded(state)) throw new AppError('conflict', `The task has ended (${state.status})`);
+  return state;
 }
 
 /** The agent has reported its end. */
@@ -222,7 +236,11 @@ function settle(task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
   if (pauseReason === task.pauseReason) return grantTurns(task, ctx);
   const next: TaskRow = { ...task, status: pauseReason === null ? 'running' : 'paused', pauseReason };
   if (pauseReason === null) emit(ctx, next, 'task.running');
-  else emit(ctx, next, 'task.paused', { pause_reason: pauseReason });
+  else
+    emit(ctx, next, 'task.paused', {
+      pause_reason: pauseReason,
+      ...(pauseReason === 'budget' ? { message: budgetMessage(task.config) } : {}),
+    });
   return grantTurns(next, ctx);
 }
 

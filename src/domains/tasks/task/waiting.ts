@@ -3,7 +3,7 @@
 import type { Turn, TurnContext } from '../../../actors/define-actor.ts';
 import { isoTimestamp } from '../../../clock.ts';
 import type { WaitingFor } from '../../accounts/contract.ts';
-import type { TaskRow } from './entity.ts';
+import type { TaskConfig, TaskRow } from './entity.ts';
 import type { TaskContract } from './messages.ts';
 import { emit } from './state.ts';
 
@@ -26,11 +26,16 @@ export function withWaitingReason<C extends Record<string, Command>>(commands: C
   return Object.fromEntries(entries) as C;
 }
 
-export function waitingView({ waitingFor, pauseReason }: Pick<TaskRow, 'waitingFor' | 'pauseReason'>): WaitingView {
+export function waitingView({ waitingFor, pauseReason, config }: Pick<TaskRow, 'waitingFor' | 'pauseReason' | 'config'>): WaitingView {
   if (waitingFor !== null) return { waiting_for: waitingFor.kind, waiting_message: waitingMessage(waitingFor) };
   // Paused under an earlier version, which did not record which allowance was used up.
   if (pauseReason === 'plan_limit') return { waiting_for: 'plan_limit', waiting_message: 'A limit of the plan is reached.' };
-  return { waiting_for: null, waiting_message: null };
+  return { waiting_for: null, waiting_message: pauseReason === 'budget' ? budgetMessage(config) : null };
+}
+
+/** Of a task that is paused because its budget is spent. */
+export function budgetMessage({ max_credits: credits }: Pick<TaskConfig, 'max_credits'>): string {
+  return `The ${credits} credits of config.max_credits are used up: raise them by PATCH /tasks/{id}, or cancel the task.`;
 }
 
 function emitWaitingReason(before: WaitingFor | null, task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {

@@ -102,6 +102,14 @@ function step(world: World, what: number, which: number): void {
     const reply = world.act('task', world.taskId, 'cancel', {});
     assert.equal(wasOver, reply === 'conflict');
   }
+  const { max_credits: maxCredits } = world.task.config;
+  if (what === 99 && which >= 10 && maxCredits !== undefined) changeBudget(world, maxCredits + (which % 2 === 0 ? 1 : -0.5));
+}
+
+function changeBudget(world: World, maxCredits: number | null): void {
+  const wasOver = ended.has(world.task.status);
+  const reply = world.act('task', world.taskId, 'changeBudget', { maxCredits });
+  assert.equal(wasOver, reply === 'conflict');
 }
 
 function completeOne(world: World, which: number, how: number): void {
@@ -155,7 +163,7 @@ function reply(which: number, world: World): AgentReply {
   return { ...said, ...trusts, inputTokens: 600, outputTokens: 100, costMillicents: 3, model: 'm' };
 }
 
-/** From any state: users approve and resume, the model calls `finish`, and then the task must end or be out of budget. */
+/** From any state: users approve and resume, the model calls `finish`, the budget is raised, and then the task must end. */
 function bringToEnd(world: World): void {
   for (let steps = 0; steps < 3_000; steps++) {
     world.assertShownTruly();
@@ -183,15 +191,16 @@ function bringToEnd(world: World): void {
       else if (waiting?.waitingService != null) world.connect(waiting.waitingService);
       else if (waiting !== undefined)
         world.act('agent', waiting.id, 'approve', { approvalId: waiting.approvals.at(-1)!.id, approved: true, ...plainly });
-      else break;
+      else {
+        const { task } = world;
+        assert.equal(task.pauseReason, 'budget', `stuck: ${JSON.stringify({ task, agents: world.agents })}`);
+        assert.ok(task.tokensUsed >= task.config.max_credits! * 1_000);
+        changeBudget(world, steps % 2 === 0 ? task.config.max_credits! + 1 : null);
+      }
     }
   }
   const { task } = world;
-  if (!ended.has(task.status)) {
-    assert.equal(task.pauseReason, 'budget', `stuck: ${JSON.stringify({ task, agents: world.agents })}`);
-    assert.ok(task.tokensUsed >= task.config.max_credits! * 1_000);
-    return;
-  }
+  assert.ok(ended.has(task.status), `stuck: ${JSON.stringify({ task, agents: world.agents })}`);
   if (task.status === 'failed') assert.ok(task.error !== null && task.error.length > 0, 'a failed task says why');
   for (const agent of world.agents) assert.equal(agent.phase, 'ended', 'no agent outlives its task');
   assert.equal(world.effects.length, 0, 'nothing runs on');
