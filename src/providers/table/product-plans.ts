@@ -191,6 +191,11 @@ function unitOf(word: string): number {
   return units.findIndex((names) => names.has(word));
 }
 
+/** "litres", "kwh": a quantity that is usually sold at a price of its unit. */
+export function isSoldByMeasure(name: string): boolean {
+  return tradedUnits.has(unitIn(nameTokens(name)));
+}
+
 function unitIn(tokens: readonly string[]): number {
   const last = tokens.findLast((token) => unitOf(token) !== -1);
   return last === undefined ? compoundUnit(tokens) : unitOf(last);

@@ -2,6 +2,7 @@
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, isPeriodName, nameTokens } from './column-role.ts';
 import { ColumnsInMemory } from './columns-in-memory.ts';
+import { rowAmounts } from './row-amounts.ts';
 import type { Rows } from './rows.ts';
 
 export const sizeWords = new Set(
@@ -55,6 +56,7 @@ export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnP
       reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct * minRepeats <= filled && filled === table.count,
   );
   const parts = partsOfSum(table, columns);
+  const ofRows = rowAmounts(table);
   const named = (words: ReadonlySet<string>) => columns.some(({ name, reads }) => reads === 'number' && has(nameTokens(name), words));
   const cashBook = named(incoming) && named(outgoing) && columns.some(({ reads }) => reads === 'date');
   const level = readsLevels(table, columns);
@@ -69,7 +71,7 @@ export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnP
     if (plan.reads === 'number' && plan.role === 'measure' && isCountedAgain(table, plan, groups)) return { ...plan, role: 'level' };
     if (level && plan.reads === 'number' && plan.role !== 'rate' && has(nameTokens(plan.name), readings)) return { ...plan, role: 'level' };
     if (cashBook && plan.reads === 'number' && has(nameTokens(plan.name), holdings)) return { ...plan, role: 'level' };
-    if (parts.has(plan)) return { ...plan, role: 'measure' };
+    if (parts.has(plan) || ofRows.has(plan)) return { ...plan, role: 'measure' };
     const isSize = plan.reads === 'number' && plan.role === 'measure' && has(nameTokens(plan.name), sizeWords);
     return isSize && groups.some((group) => belongsTo(table, plan, group)) ? { ...plan, role: 'rate' } : plan;
   });

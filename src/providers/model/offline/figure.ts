@@ -5,7 +5,7 @@ import { asValue } from '../../table/figure-text.ts';
 import type { ColumnProfile, Figures, GroupProfile, TableProfile } from '../../table/table-profile.ts';
 
 const moneyName =
-  /amount|revenue|sales|turnover|total|umsatz|betrag|profit|cost|kosten|spend|spent|brutto|gross|netto|volume|donation|spende|freight|income|einnahme|honorar|(?:^|[ _(])(?:eur|usd|gbp|chf)(?:$|[ _)])|€|\$|£/i;
+  /amount|revenue|sales|turnover|total|umsatz|betrag|profit|cost|kosten|spend|spent|brutto|gross|netto|volume|donation|spende|freight|income|einnahme|honorar|price|preis|prix|precio|prezzo|prijs|(?:^|[ _(])(?:eur|usd|gbp|chf)(?:$|[ _)])|€|\$|£/i;
 
 /** Columns of quantities; identifiers, codes and years have no figures. */
 export function measures(profile: TableProfile): ColumnProfile[] {

@@ -8,7 +8,9 @@ import { addsUp, countOf, exact, groupedRows, mainMeasure, measures, percent, sa
 
 const amountWords = wordSet('much many share percentage number count often viel viele wieviel wieviele anteil anzahl');
 const negations = wordSet('not no never without nicht nie kein keine ohne');
-const moneyWords = wordSet('revenue turnover earn earned earnings income sales umsatz einnahmen ingresos ventas');
+const moneyWords = wordSet(
+  'revenue turnover earn earns earned earnings bring brings brought takings income sales umsatz einnahmen ingresos ventas',
+);
 const useWords = wordSet('use uses used usage consume consumed consumption verbrauch verbraucht verbrauchen');
 const useNames = wordSet('verbrauch consumption usage consumo consommation kwh used use');
 export const perWords = wordSet('per je pro por par');
@@ -154,8 +156,10 @@ function measuresAsked(words: readonly string[], tables: readonly TableProfile[]
     if (used.length === 1) return new Set([used[0]!.name]);
   }
   if (!words.some((word) => moneyWords.has(word))) return new Set();
+  const amounts = tables.flatMap(measures).filter((column) => addsUp(column) && isMoney(column));
   const computed = tables.flatMap(measures).filter(({ derived }) => derived === true);
-  return new Set(computed.length === 1 ? [computed[0]!.name] : []);
+  const [only, ...more] = computed.length > 0 ? computed : amounts;
+  return new Set(only === undefined || more.length > 0 ? [] : [only.name]);
 }
 
 /** "refunds" and "refunded", "cancelled" and "cancelling". */

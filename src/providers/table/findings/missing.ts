@@ -17,8 +17,9 @@ import type { Ratio } from './ratio.ts';
 const maxNamed = 6;
 const maxFindings = 6;
 const minRows = 6;
-/** So many zeros are told with the next lowest value. */
+/** So few zeros, as a share of the rows, are suspect in a measure of any name; they are told with the next lowest value. */
 const maxLone = 2;
+const maxLoneShare = 0.03;
 const maxGroups = 20;
 /** Values that exist on some days only. */
 const dailyWords = new Set(
@@ -108,7 +109,7 @@ function zeros(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Finding[] 
         role === 'measure' &&
         min === 0 &&
         !isPrice(name) &&
-        (isQuantity(name) || has(nameTokens(name), dailyWords) || zerosOf(table, index) <= maxLone),
+        (isQuantity(name) || has(nameTokens(name), dailyWords) || isLone(table, zerosOf(table, index))),
     )
     .flatMap((plan) => {
       const numbers = table.numbers(plan);
@@ -122,11 +123,15 @@ function zeros(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Finding[] 
           text: `${plan.name} is 0 in ${countOf(rows.length, 'row')}: ${listed(
             rows.slice(0, maxNamed).map((at) => table.rowInWords(at)),
             maxNamed,
-          )}${rows.length > maxNamed ? ' and more' : ''}${rows.length <= maxLone ? loneZero(table, plan, rows) : ''}.`,
+          )}${rows.length > maxNamed ? ' and more' : ''}${isLone(table, rows.length) ? loneZero(table, plan, rows) : ''}.`,
         },
       ];
     })
     .slice(0, 3);
+}
+
+function isLone({ count }: ColumnsInMemory, zeroRows: number): boolean {
+  return zeroRows <= Math.max(maxLone, Math.min(maxNamed, count * maxLoneShare));
 }
 
 function zerosOf(table: ColumnsInMemory, index: number): number {
@@ -153,7 +158,21 @@ function loneZero(table: ColumnsInMemory, plan: ColumnPlan, rows: readonly numbe
         : [];
     })
     .slice(0, 2);
-  return `; the next lowest is ${exact(ranked[0]!)}${beside.length === 0 ? '' : `, and ${listed(beside)} ${rows.length === 1 ? 'stands' : 'stand'} beside it as elsewhere`}`;
+  const stand = rows.length === 1 && beside.length === 1 ? 'stands' : 'stand';
+  return `; the next lowest is ${exact(ranked[0]!)}${beside.length === 0 ? '' : `, and ${listed(beside)} ${stand} beside it as elsewhere`}${sameGroup(table, rows)}`;
+}
+
+/** The value that several rows have in common, and most others have not. */
+function sameGroup(table: ColumnsInMemory, rows: readonly number[]): string {
+  const common = table.plans.flatMap((plan) => {
+    if (plan.reads !== 'text' || plan.values.distinct < 2 || plan.values.distinct > maxGroups || rows.length < 2) return [];
+    const texts = table.texts(plan);
+    const value = texts[rows[0]!]!;
+    const isOwn =
+      value !== '' && rows.every((at) => texts[at] === value) && texts.filter((text) => text === value).length <= table.count / 2;
+    return isOwn ? [`${plan.name} ${cellText(value, 60)}`] : [];
+  });
+  return common.length === 0 ? '' : `; all of them have ${listed(common)}`;
 }
 
 function emptyRows(table: ColumnsInMemory, plan: ColumnPlan): number[] {

@@ -5,7 +5,7 @@ import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { failedReadings } from '../failed-readings.ts';
 import { exact, listed, rowList } from '../figure-text.ts';
-import { personalCodes, unitColumns } from '../plan-figures.ts';
+import { isMoney, personalCodes, unitColumns } from '../plan-figures.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 import { isGroup } from './crossed-groups.ts';
 import { differencesOf } from './differences.ts';
@@ -97,9 +97,10 @@ function shownCells(table: ColumnsInMemory, plans: readonly ColumnPlan[], at: nu
 }
 
 function without(table: ColumnsInMemory, rows: number[]): string {
-  const parts = table
-    .quantities()
-    .filter(({ role, units }) => role === 'measure' && units.size < 2)
+  const measures = table.quantities().filter(({ role, units }) => role === 'measure' && units.size < 2);
+  // Amounts of money come first.
+  const parts = measures
+    .toSorted((a, b) => Number(isMoney(b)) - Number(isMoney(a)))
     .slice(0, 2)
     .flatMap((plan) => sumsWithout(table, plan, rows));
   return parts.length === 0 ? '' : `; ${parts.join(', ')}`;
