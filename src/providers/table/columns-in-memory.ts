@@ -8,6 +8,8 @@ import { spellingsOf } from './spellings.ts';
 const maxTextChars = 2000;
 const shownChars = 40;
 const maxContextColumns = 6;
+/** Different names for each key, where names are told instead of keys. */
+const minOfKey = 0.95;
 
 export class ColumnsInMemory {
   readonly plans: readonly ColumnPlan[];
@@ -161,7 +163,10 @@ export class ColumnsInMemory {
       );
     });
     const named = naming.filter((plan) => !isClock(this.texts(plan).find((text) => text !== '') ?? ''));
-    return named.find(({ role, type }) => role !== 'identifier' && type === 'text') ?? named[0];
+    const name = named.find(({ role, type }) => role !== 'identifier' && type === 'text');
+    const key = named.find(({ role }) => role === 'identifier');
+    // A name that repeats where the key does not, such as the shelf of an article, does not tell the rows apart.
+    return name !== undefined && key !== undefined && name.values.distinct < key.values.distinct * minOfKey ? key : (name ?? named[0]);
   }
 }
 

@@ -3,7 +3,7 @@ import { cellText } from './cell.ts';
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
-import { countOf, exact, rowList, shareOf } from './figure-text.ts';
+import { countOf, exact, round, rowList, shareOf } from './figure-text.ts';
 import { duplicateRows } from './findings/rows.ts';
 import { foldKey, uniqueness } from './join-key.ts';
 import { maxKeyChars, type Side, written } from './join-side.ts';
@@ -14,6 +14,7 @@ import { wordSet } from './word-set.ts';
 export type Planned = { side: Side; plan: ColumnPlan };
 
 const shown = 12;
+const keysShown = 24;
 const monthsOfYear = 12;
 /** Groups per key: a column that names nearly every key is no group. */
 const maxGroupShare = 0.7;
@@ -61,7 +62,8 @@ export function budgetFindings(planned: Planned, actual: Planned): Finding[] {
   if ((!isGrouped && share === 1) || lines.filter(({ budget }) => budget > 0).length < 2) return [];
   // Spending that is written with a minus would be below every budget.
   if (total(lines, ({ spent }) => spent) <= 0) return [];
-  const by = isGrouped ? group!.name : planned.side.plans.map(({ name }) => name).join(' + ');
+  const keyNames = planned.side.plans.map(({ name }) => name).join(' + ');
+  const by = isGrouped ? group!.name : keyNames;
   const rows = rowList([...repeated].map((at) => actual.side.table.row(at)));
   const note = repeated.size === 0 ? '' : ` Repeated ${rows} of ${actual.side.name} ${repeated.size === 1 ? 'is' : 'are'} counted once.`;
   const names: Names = { plan: planned.plan.name, spent: actual.plan.name, by, note, rows };
@@ -69,7 +71,7 @@ export function budgetFindings(planned: Planned, actual: Planned): Finding[] {
     against(lines, share, names),
     ...(isGrouped && share < 1 ? [keysAgainst(keys, share, names)] : []),
     ...(coverage === null ? [] : [covered(lines, coverage, names)]),
-    left(lines, isGrouped ? keys : [], names),
+    ...left(lines, isGrouped ? keys : [], names, keyNames),
   ];
 }
 
@@ -97,7 +99,7 @@ function covered(lines: readonly Line[], { text, months }: Coverage, names: Name
   const with_ = booked === spent ? '' : ` (${exact(booked)} with repeated ${names.rows})`;
   return {
     kind: 'budget_covered',
-    text: `${text}. If ${names.plan} is for the whole year, ${exact(months)}/${monthsOfYear} of it is ${exact(part)} of ${exact(budget)}; ${names.spent} is ${exact(spent)}${with_}${unplanned === 0 ? '' : `, of which ${exact(unplanned)} has no budget`}.`,
+    text: `${text}. If ${names.plan} is for the whole year, ${exact(months)}/${monthsOfYear} of it is ${round(part)} of ${exact(budget)}; ${names.spent} is ${exact(spent)}${with_}${unplanned === 0 ? '' : `, of which ${exact(unplanned)} has no budget`}.`,
   };
 }
 
@@ -140,21 +142,26 @@ function keysAgainst(keys: readonly Line[], share: number, names: Names): Findin
   };
 }
 
-function left(lines: readonly Line[], keys: readonly Line[], names: Names): Finding {
-  const budgeted = lines.filter(({ budget }) => budget > 0).toSorted((a, b) => b.budget - b.spent - (a.budget - a.spent));
+/** What is left by key, as far as these are few, and by group; `keys` is empty if the lines are the keys. */
+function left(lines: readonly Line[], keys: readonly Line[], names: Names, keyNames: string): Finding[] {
   const rest = ({ name, budget, spent, booked }: Line) =>
     `${name} ${exact(clean(budget - spent))}${booked === spent ? '' : ` (${exact(clean(budget - booked))} with repeated ${names.rows})`}`;
-  const beyond = keys.filter(({ budget, spent }) => budget > 0 && spent > budget);
+  const told = (own: readonly Line[], by: string, most: number, more: string): Finding => {
+    const budgeted = own.filter(({ budget }) => budget > 0).toSorted((a, b) => b.budget - b.spent - (a.budget - a.spent));
+    return { kind: 'budget_rest', text: `Left of the whole ${names.plan}, by ${by}: ${list(budgeted.map(rest), most)}.${more}` };
+  };
+  const isListed = keys.length > 0 && keys.length <= keysShown;
+  const beyond = isListed ? [] : keys.filter(({ budget, spent }) => budget > 0 && spent > budget);
   const above = ({ name, budget, spent, booked }: Line) =>
     `${name} by ${exact(clean(spent - budget))} (${exact(spent)} of ${exact(budget)}${booked === spent ? '' : `; ${exact(booked)} with repeated ${names.rows}`})`;
-  return {
-    kind: 'budget_rest',
-    text: `Left of the whole ${names.plan}, by ${names.by}: ${list(budgeted.map(rest))}.${beyond.length === 0 ? '' : ` Already above the whole ${names.plan}: ${list(beyond.map(above))}.`}`,
-  };
+  return [
+    ...(isListed ? [told(keys, keyNames, keysShown, '')] : []),
+    told(lines, names.by, shown, beyond.length === 0 ? '' : ` Already above the whole ${names.plan}: ${list(beyond.map(above))}.`),
+  ];
 }
 
-function list(items: readonly string[]): string {
-  return items.length > shown ? `${items.slice(0, shown).join('; ')} and ${exact(items.length - shown)} more` : items.join('; ');
+function list(items: readonly string[], most = shown): string {
+  return items.length > most ? `${items.slice(0, most).join('; ')} and ${exact(items.length - most)} more` : items.join('; ');
 }
 
 /** Budget and spending by a name of each row; names of both tables are compared without case and blanks. */

@@ -92,6 +92,7 @@ export function planAndActual(a: Side, b: Side): Finding[] {
   });
   const short = rows.filter(({ left }) => left > 0).toSorted((r, s) => s.left - r.left);
   const over = rows.filter(({ left }) => left < 0).toSorted((r, s) => r.left - s.left);
+  const equal = rows.filter(({ left: rest }) => rest === 0);
   const unplanned = [...spent].filter(([key]) => !all.has(key));
   // Those that the plan does not have at all are told as keys without a partner.
   const unvalued = unplanned.filter(([key]) => planned.side.rows.has(key));
@@ -128,7 +129,7 @@ export function planAndActual(a: Side, b: Side): Finding[] {
       text:
         rows.length <= shown
           ? `By key: ${each.join('; ')}.`
-          : `By key: ${an} equals ${pn} for ${exact(rows.length - short.length - over.length)} of ${countOf(rows.length, 'key')}.`,
+          : `By key: ${an} equals ${pn} for ${exact(equal.length)} of ${countOf(rows.length, 'key')}${equal.length === 0 || equal.length > shown ? '' : ` (${listed(equal.map(({ name }) => name))})`}.`,
     },
   ];
   if (short.length > 0)

@@ -31,15 +31,18 @@ export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, na
   const compare = (sums: ReadonlyMap<string, number>, set: readonly ColumnPlan[]) => {
     const wrong: { at: number; sum: number; written: number }[] = [];
     let known = 0;
+    const whole = { sum: 0, written: 0 };
     for (let at = 0; at < orders.count; at++) {
       const written = orders.numbers(total)[at]!;
       const more = set.reduce((sum, plan) => sum + (orders.numbers(plan)[at]! || 0) * (has(nameTokens(plan.name), lessWords) ? -1 : 1), 0);
       const sum = clean((sums.get(texts[at]!) ?? 0) + more);
       if (Number.isNaN(written) || Number.isNaN(sum)) continue;
       known++;
+      whole.sum += sum;
+      whole.written += written;
       if (Math.abs(sum - written) > 0.006) wrong.push({ at, sum, written });
     }
-    return { wrong, known };
+    return { wrong, known, whole };
   };
   const tried = summed.flatMap(({ name: what, at: valueAt }) => {
     const sums = new Map<string, number>();
@@ -62,9 +65,17 @@ export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, na
       text:
         best.wrong.length === 0
           ? `${formula} in all ${countOf(best.known, 'row')}.`
-          : `${formula} in ${exact(best.known - best.wrong.length)} of ${countOf(best.known, 'row')}, but not in ${listed(each, shown)}${best.wrong.length > shown ? ' and more' : ''}.`,
+          : `${formula} in ${exact(best.known - best.wrong.length)} of ${countOf(best.known, 'row')}, but not in ${listed(each, shown)}${best.wrong.length > shown ? ' and more' : ''}.${together(best.whole, name, total.name)}`,
     },
   ];
+}
+
+/** The sums of both sides, where they differ. */
+function together({ sum, written }: { sum: number; written: number }, name: string, total: string): string {
+  const [ofLines, ofTotals] = [clean(sum), clean(written)];
+  const difference = clean(ofTotals - ofLines);
+  if (difference === 0) return ` In all, both sides are ${exact(ofTotals)}, since the differences cancel out.`;
+  return ` In all, ${total} is ${exact(ofTotals)} and its ${name} ${exact(ofLines)}: ${exact(Math.abs(difference))} ${difference > 0 ? 'more' : 'less'} than the ${name}.`;
 }
 
 type Summed = { name: string; at: (row: number) => number };

@@ -79,7 +79,7 @@ function toldOf(
     else {
       const sum = Number((kind === 'phrase' || partial ? block[i]! : above[i]!).toPrecision(12));
       (role === 'measure' || agreeing[i]! >= minAgreeing ? wrong : unsure).push(
-        `${name} is written as ${exact(value)} but the rows add up to ${exact(sum)} (difference ${exact(Number((value - sum).toPrecision(12)))})`,
+        `${name} is written as ${exact(value)} but the rows add up to ${exact(sum)} (difference ${exact(Number((value - sum).toPrecision(12)))}, too ${value > sum ? 'high' : 'low'})`,
       );
     }
   }
@@ -97,8 +97,11 @@ function toldOf(
   return { right, wrong, computed };
 }
 
-function textOf({ number, label, kind }: Pick<FoundTotal, 'number' | 'label' | 'kind'>, { right, wrong, computed }: Told): string {
-  const head = `Row ${number}${label === '' ? ', which holds figures only,' : ` ("${label}")`} is ${kind === 'aggregate' ? 'an aggregate of the rows' : 'a total'}, not a record; it is left out of all sums and counts`;
+function textOf(
+  { number, label, kind, group, rows }: Pick<FoundTotal, 'number' | 'label' | 'kind' | 'group' | 'rows'>,
+  { right, wrong, computed }: Told,
+): string {
+  const head = `Row ${number}${label === '' ? ', which holds figures only,' : ` ("${label}"${group === '' || rows === 0 || label.includes(group) ? '' : ` of ${group}`})`} is ${kind === 'aggregate' ? 'an aggregate of the rows' : 'a total'}, not a record; it is left out of all sums and counts`;
   const agrees = right.length > 0 ? `; it agrees with the sum of its rows (${listed(right, 4)})` : '';
   const differs =
     wrong.length > 0

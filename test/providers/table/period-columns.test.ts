@@ -34,7 +34,10 @@ test('a month that is not read as numbers is named, and a value that is no numbe
 test('each column of a row of totals is compared, and the one that differs is named', async () => {
   const [total] = await textsOf(`${months}TOTAL,820,790,910,1800,780\n`, 'total_wrong');
   assert.match(total!, /it agrees with the sum of its rows \(janv 820, févr 790, mars 910 and mai 780\)/);
-  assert.match(total!, /it does not agree with the rows: avr is written as 1,800 but the rows add up to 800 \(difference 1,000\)/);
+  assert.match(
+    total!,
+    /it does not agree with the rows: avr is written as 1,800 but the rows add up to 800 \(difference 1,000, too high\)/,
+  );
   const unknown = 'room,lower,upper,rear\nA,412,100,7\nB,251,300,8\nC,130,250,9\nTotal,793,650,31\n';
   assert.match(
     (await textsOf(unknown, 'total_wrong'))[0]!,

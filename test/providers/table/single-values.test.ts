@@ -16,6 +16,16 @@ test('a lone zero is told with the next lowest value and the measure that is usu
   assert.equal(zero, 'riders is 0 in 1 row: row 8 (2025-01-08); the next lowest is 30, and takings_eur 121 stands beside it as elsewhere.');
 });
 
+test('few zeros are told with the value that their rows have in common, and rows by the key that differs in each', async () => {
+  const rows = Array.from(
+    { length: 100 },
+    (_, i) =>
+      `S${i},${i % 3 === 0 ? 'north' : i % 3 === 1 ? 'east' : 'south'},P-${i % 90},${[1, 31, 61].includes(i) ? 0 : 5 + (i % 9)},${40 + i}`,
+  );
+  const [zero] = await textsOf(`charge_id,site,bay,kwh,minutes\n${rows.join('\n')}\n`, 'zeros');
+  assert.equal(zero, 'kwh is 0 in 3 rows: row 2 (S1), row 32 (S31) and row 62 (S61); the next lowest is 5; all of them have site east.');
+});
+
 test('a value far below a group with a wide range is an outlier within its group', async () => {
   const sizes = { East: 3000, West: 900, South: 200 };
   const rows = Object.entries(sizes).flatMap(([branch, size]) =>

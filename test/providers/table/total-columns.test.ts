@@ -46,7 +46,7 @@ test('subtotals are ranked, and columns that no total row fills are named', asyn
   const [rank] = await textsOf(harvest, 'subtotal_rank');
   assert.match(
     rank!,
-    /"Plain total" has the largest all_kg and "Slope total" the smallest, as written: "Plain total" 1,580 \(60\.1 %\), "Slope total" 1,050 \(39\.9 %\)\. Together they are 2,630, 30 less than row 8 \("Total"\) with 2,660; the records add up to 2,660\.$/,
+    /"Plain total" has the largest all_kg and "Slope total" the smallest, as written: "Plain total" 1,580 \(60\.1 %\), "Slope total" 1,050 \(39\.9 %\)\. Their all_kg together is 2,630, 30 less than row 8 \("Total"\) with 2,660; the records add up to 2,660\.$/,
   );
   assert.deepEqual(await textsOf(harvest, 'total_empty'), ['brix is empty in the 3 total rows.']);
   assert.equal((await profileOf(harvest)).total_rows, 3);
@@ -86,7 +86,7 @@ test('subtotals in a later column are totals of the rows above them, also one wi
 test('what subtotals add up to is told beside a grand total that differs from them', async () => {
   const text = 'area,yard,paper\nn,mill,5\nn,quay,7\nSubtotal n,,12\ns,dock,4\ns,pier,6\nSubtotal s,,10\nGrand total,,20\n';
   const [rank] = await textsOf(text, 'subtotal_rank');
-  assert.match(rank!, /Together they are 22, 2 more than row 7 \("Grand total"\) with 20; the records add up to 22\.$/);
+  assert.match(rank!, /Their paper together is 22, 2 more than row 7 \("Grand total"\) with 20; the records add up to 22\.$/);
 });
 
 function inMonth(month: string): (row: string) => string {
@@ -126,7 +126,10 @@ test('totals of groups whose label stands in another column are no records, and 
     /^Row 13 \("Total général"\) is a total.*agrees.*pièces 732\); recette is the formula =SOMME\(D2:D13\)\/2, not a value\.$/,
   );
   const [wrong] = profile.remarks.filter(({ kind }) => kind === 'total_wrong');
-  assert.match(wrong!.text, /^Row 9 \("Total semaine"\).*pièces is written as 190 but the rows add up to 184 \(difference 6\)/);
+  assert.match(
+    wrong!.text,
+    /^Row 9 \("Total semaine" of S3\).*pièces is written as 190 but the rows add up to 184 \(difference 6, too high\)/,
+  );
   const [rank] = profile.remarks.filter(({ kind }) => kind === 'subtotal_rank');
   assert.match(rank!.text, /^Of the 4 subtotals, "S3" has the largest pièces and "S1" the smallest, as written/);
 });

@@ -15,6 +15,7 @@ const interrogatives = wordSet(
   'what which who whom whose where when why how was welche welcher welches welchen wer wem wo wann warum wie wieviel ' +
     'qui quand combien quel quelle quels quelles pourquoi comment qué quién quiénes cuándo cuánto cuánta cuántos cuántas cuál cuáles cómo dónde chi cosa quando quanto quanti quanta quali quale perché',
 );
+const choosing = wordSet('which welche welcher welches welchen quel quelle quels quelles cuál cuáles qué quale quali qual quais welke');
 /** Begin a question or an order only at the start of a sentence or after a comma. */
 const openers = wordSet(
   'is are were do does did can should has have tell show list name give find check compare point say state calculate compute rank report ist sind gibt hat haben zeige nenne liste finde prüfe vergleiche berechne',
@@ -101,14 +102,24 @@ export function questionsIn(task: string): string[] {
     if (endsSentence(tokens, i)) close(i + 1);
     else if (
       i > from &&
-      (beginsPart(tokens, i) || (beginsItem(tokens, i) && (isList || beginsList(tokens, firstWord(tokens, from, i))))) &&
+      (beginsPart(tokens, i) ||
+        beginsReport(tokens, i) ||
+        (beginsItem(tokens, i) && (isList || beginsList(tokens, firstWord(tokens, from, i))))) &&
       !isInBrackets(tokens, from, i) &&
-      !(isAnd(tokens[i]!) && isInterrogative(tokens[i + 1]?.lower ?? '') && i - firstWord(tokens, from, i) < fragmentTokens)
+      !(isAnd(tokens[i]!) && isInterrogative(tokens[i + 1]?.lower ?? '') && isOnlyNamed(tokens, from, i))
     )
       close(i);
   }
   close(tokens.length);
   return questions.slice(0, maxQuestions);
+}
+
+/** "Tell me which ticket type" (and which month was best) names what is asked for and does not ask yet. */
+function isOnlyNamed(tokens: readonly Token[], from: number, to: number): boolean {
+  const first = firstWord(tokens, from, to);
+  const isTold = telling.has(tokens[first]?.lower ?? '') && isInterrogative(tokens[first + 2]?.lower ?? '');
+  const start = isTold ? first + 2 : first;
+  return to - start < fragmentTokens || (to - start === fragmentTokens && choosing.has(tokens[start]!.lower));
 }
 
 /** "which day", "which the least": a part of the question before it. */
@@ -158,7 +169,7 @@ export function isInterrogative(word: string): boolean {
 }
 
 function isRequest({ lower }: Token): boolean {
-  return isInterrogative(lower) || openers.has(lower);
+  return isInterrogative(lower) || openers.has(lower) || reporting.has(lower);
 }
 
 /** A comma or a colon, and "and" with an interrogative or with "tell me", divide a sentence: "how much, and which month". */

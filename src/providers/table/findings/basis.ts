@@ -4,19 +4,28 @@ import type { ColumnPlan } from '../column-evidence.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { exact, leftOutText, listed, rowList } from '../figure-text.ts';
 import { unitColumns } from '../plan-figures.ts';
-import type { Finding } from '../table-profile.ts';
+import type { Finding, LeftOut } from '../table-profile.ts';
 
 const maxColumns = 2;
 const rowsNamed = 6;
 
 export function basisFindings(basis: Basis | null, all: ColumnsInMemory, counted: ColumnsInMemory): Finding[] {
   if (basis === null) return [];
-  const what = leftOutText(basis.leftOut.map((each) => ({ ...each, what: `${each.what} (${rowList(each.rows, rowsNamed)})` })));
+  // Duplicates are told with their cells elsewhere.
+  const rowsOf = ({ kind, rows }: LeftOut) => (kind === 'duplicates' ? rowList(rows, rowsNamed) : namedRows(all, rows));
+  const what = leftOutText(basis.leftOut.map((each) => ({ ...each, what: `${each.what} (${rowsOf(each)})` })));
   const count = counted.count < all.count ? `: ${exact(counted.count)} of ${exact(all.count)} rows count` : '';
   return [
     { kind: 'basis', text: `The figures leave out ${what}${count}. Where a figure with them differs, it stands beside the main ones.` },
     ...byCurrency(all, counted),
   ];
+}
+
+/** The rows with their keys, where these are few. */
+function namedRows(table: ColumnsInMemory, rows: readonly number[]): string {
+  if (rows.length > rowsNamed || table.labelPlan === undefined) return rowList(rows, rowsNamed);
+  const at = new Map(table.rows.numbers.map((number, i) => [number, i]));
+  return listed(rows.map((row) => table.rowName(at.get(row)!)));
 }
 
 /** Sums in each currency: the profile has no single sum of such a column. */

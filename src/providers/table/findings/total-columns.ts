@@ -56,24 +56,25 @@ function subtotalsBySize(table: ColumnsInMemory, columns: readonly TotalColumn[]
   return [
     {
       kind: 'subtotal_rank',
-      text: `Of the ${subtotals.length} subtotals, "${ranked[0]!.label}" has the largest ${plan.name} and "${ranked.at(-1)!.label}" the smallest, as written: ${each.join(', ')}${ranked.length > partsNamed ? ' and more' : ''}.${besideWhole(table, plan, subtotals, rows, whole)}`,
+      text: `Of the ${subtotals.length} subtotals, "${ranked[0]!.label}" has the largest ${plan.name} and "${ranked.at(-1)!.label}" the smallest, as written: ${each.join(', ')}${ranked.length > partsNamed ? ' and more' : ''}.${besideWhole(table, plan, subtotals, rows)}`,
     },
   ];
 }
 
-/** What the subtotals add up to beside the last total row and the records, if these differ and every record is in one subtotal. */
-function besideWhole(
-  table: ColumnsInMemory,
-  plan: ColumnPlan,
-  subtotals: readonly TotalRow[],
-  rows: readonly TotalRow[],
-  together: number,
-): string {
+/** What the subtotals add up to beside the last total row and the records, for each column in which these differ; every record is in one subtotal. */
+function besideWhole(table: ColumnsInMemory, main: ColumnPlan, subtotals: readonly TotalRow[], rows: readonly TotalRow[]): string {
   const last = rows.at(-1);
-  const written = last === undefined || last.rows > 0 ? undefined : readNumber(plan, last.cells[plan.index] ?? null)?.value;
-  if (written === undefined || subtotals.reduce((count, row) => count + row.rows, 0) !== table.count || near(written, together)) return '';
-  const records = sumOf(table.numbers(plan));
-  return ` Together they are ${exact(together)}, ${exact(clean(Math.abs(written - together)))} ${together < written ? 'less' : 'more'} than row ${last!.number} ("${last!.label}") with ${exact(written)}; the records add up to ${exact(records)}.`;
+  if (last === undefined || last.rows > 0 || subtotals.reduce((count, row) => count + row.rows, 0) !== table.count) return '';
+  const figureIn = (row: TotalRow, plan: ColumnPlan) => readNumber(plan, row.cells[plan.index] ?? null)?.value ?? Number.NaN;
+  const others = table.quantities().filter((plan) => plan !== main && plan.role === 'measure');
+  return [main, ...others]
+    .map((plan) => {
+      const written = figureIn(last, plan);
+      const together = clean(subtotals.reduce((sum, row) => sum + figureIn(row, plan), 0));
+      if (Number.isNaN(written) || Number.isNaN(together) || near(written, together)) return '';
+      return ` Their ${plan.name} together is ${exact(together)}, ${exact(clean(Math.abs(written - together)))} ${together < written ? 'less' : 'more'} than row ${last.number} ("${last.label}") with ${exact(written)}; the records add up to ${exact(sumOf(table.numbers(plan)))}.`;
+    })
+    .join('');
 }
 
 /** The name of the group that the row adds up, or else its own. */

@@ -23,6 +23,10 @@ test('a task is divided into its questions and orders, without its statements', 
     'Which site collects the most, which the least',
     'How many are there?',
   ]);
+  assert.deepEqual(questionsIn('Tell me which ticket type and which month matter most, and whether the subtotals are right.'), [
+    'Tell me which ticket type and which month matter most',
+    'Whether the subtotals are right.',
+  ]);
   assert.deepEqual(questionsIn('bills.csv holds our bills.'), []);
 });
 
