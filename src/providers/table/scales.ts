@@ -3,14 +3,17 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import type { ColumnsInMemory } from './columns-in-memory.ts';
 import { recommendWords } from './findings/score.ts';
+import { wordSet } from './word-set.ts';
 
 /** The scale of a column in words of the request: "csat is 1 to 5". */
 export type Scale = { column: string; low: number; high: number };
 
-const ageWords = new Set(['age', 'alter']);
+const ageWords = wordSet('age alter âge edad età idade leeftijd');
 const humidityWords = new Set(['humidity', 'feuchte']);
 const percentWords = new Set(['percent', 'pct', 'percentage', 'prozent']);
-const ratedWords = new Set(['rating', 'score', 'satisfaction', 'zufriedenheit', 'stars', 'note', 'grade', 'ratings']);
+const ratedWords = wordSet(
+  'rating score satisfaction zufriedenheit stars note grade ratings sterne bewertung étoiles etoiles estrellas stelle sterren puntuación puntuacion valoración valoracion calificación calificacion voto valutazione punteggio beoordeling nota avaliação avaliacao satisfacción satisfaccion soddisfazione tevredenheid',
+);
 /** With more values off a scale, it is not the column's. */
 const maxShare = 0.2;
 

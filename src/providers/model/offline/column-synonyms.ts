@@ -63,7 +63,9 @@ const alike: readonly ReadonlySet<string>[] = [
   wordSet('category categories kategorie kategorien catégorie catégories categoría categorías type typ art tipo'),
   wordSet('colleague colleagues employee employees staff mitarbeiter mitarbeiterin empleado empleados employé employés worker workers'),
   wordSet('rep reps salesperson salespeople seller sellers verkäufer vertreter vendeur vendedor agent'),
-  wordSet('teacher teachers lehrer lehrerin lehrkraft enseignant profesor'),
+  wordSet(
+    'teacher teachers lehrer lehrerin lehrkraft enseignant professeur professeurs profesor profesora profesores insegnante insegnanti maestro docent',
+  ),
   wordSet('class classes klasse klassen classe clase'),
   wordSet('subject subjects fach fächer matière asignatura course courses kurs kurse'),
   wordSet('store stores shop shops laden läden filiale markt magasin magasins tienda tiendas'),

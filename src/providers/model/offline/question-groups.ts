@@ -28,9 +28,34 @@ export function groupsAsked(words: readonly string[]): (columns: readonly Column
 }
 
 /** Whether the finding has the figures of each group of one of the columns. */
-export function isByGroup({ kind, text }: Finding, names: ReadonlySet<string>): boolean {
+export function isByGroup(finding: Finding, names: ReadonlySet<string>): boolean {
+  const { kind, text } = finding;
+  if (isOfRows(finding))
+    return [...names].some((name) => text.includes(` is the most frequent ${safe(name)}: `) || text.startsWith(`${safe(name)}: `));
   if (kind !== 'group' && kind !== 'join_groups' && kind !== 'join_by_key') return false;
   return [...names].some((name) =>
     [`By ${safe(name)}, `, ` by ${safe(name)}: `, ` by ${safe(name)} (`].some((part) => text.includes(part)),
   );
+}
+
+/** Before the thing that is counted: "how many pupils", "le plus d'élèves", "más alumnos", "più iscritti", "meisten Schüler". */
+const counters = wordSet('many most viele meisten cuántos cuántas más combien plus quanti quante più quantos quantas mais hoeveel meeste');
+const counted = /(?:s|x|i|en|er)$|^people$|^personne$|^gente$/;
+const sums = wordSet(
+  'euros dollars pounds francs sales takings earnings costs expenses ventas ingresos ventes recettes ausgaben einnahmen vendite incassi',
+);
+
+/** Whether the question counts a thing that no numeric column holds: each row is one. */
+export function countsRows(words: readonly string[], columns: readonly ColumnProfile[]): boolean {
+  const numeric = columns.filter(({ numbers }) => numbers !== undefined);
+  return words.some((word, i) => {
+    const [next = '', after = ''] = words.slice(i + 1, i + 3);
+    const noun = next === 'de' || next === 'of' || next === 'le' || next === 'the' ? after : next;
+    return counters.has(word) && noun.length > 2 && counted.test(noun) && !sums.has(noun) && columnFor(noun, numeric) === undefined;
+  });
+}
+
+/** "A is the most frequent site", "site: A 8, B 8 (rows)". */
+export function isOfRows({ kind, text }: Finding): boolean {
+  return kind === 'group' && (text.includes(' is the most frequent ') || text.endsWith(' (rows).'));
 }

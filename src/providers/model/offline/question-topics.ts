@@ -237,7 +237,7 @@ const topics: readonly Topic[] = [
   { words: /^(?:on|in)$/, kinds: wordSet('on_time'), beside: true },
   { words: /^(?:time|promised|schedule)$/, kinds: wordSet('on_time'), beside: true },
   {
-    words: /^(?:fails?|failed|failures?|failing|errors?|cancelled|canceled|returned|rejected|status|statuses)$/,
+    words: /^(?:fails?|failed|failures?|failing|cancelled|canceled|returned|rejected|status|statuses)$/,
     kinds: wordSet('rare_state outcomes rate'),
   },
   {

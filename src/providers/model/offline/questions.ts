@@ -13,15 +13,18 @@ const maxWishTokens = 4;
 const maxListTokens = 100;
 const interrogatives = wordSet(
   'what which who whom whose where when why how was welche welcher welches welchen wer wem wo wann warum wie wieviel ' +
+    'worüber wofür womit wozu wodurch woran qual quais quem quantos quantas onde wat wie welk welke hoeveel wanneer waar waarom waarover hoe ' +
     'qui quand combien quel quelle quels quelles pourquoi comment qué quién quiénes cuándo cuánto cuánta cuántos cuántas cuál cuáles cómo dónde chi cosa quando quanto quanti quanta quali quale perché',
 );
 const choosing = wordSet('which welche welcher welches welchen quel quelle quels quelles cuál cuáles qué quale quali qual quais welke');
 /** Begin a question or an order only at the start of a sentence or after a comma. */
 const openers = wordSet(
-  'is are were do does did can should has have tell show list name give find check compare point say state calculate compute rank report ist sind gibt hat haben zeige nenne liste finde prüfe vergleiche berechne',
+  'is are were do does did can should has have tell show list name give find check compare point say state calculate compute rank report ist sind gibt hat haben stimmt stimmen hay existen cuadran há existem klopt kloppen zijn ci y zeige nenne liste finde prüfe vergleiche berechne',
 );
 /** "Read a.csv and tell me what they praise." */
 const telling = wordSet('tell show give sag sage zeige nenne');
+/** "Which site earns most and are there errors", in one sentence of another language. */
+const checking = wordSet('hay existen gibt stimmt stimmen sind klopt kloppen zijn há existem y ci');
 /** "On which day", "in what month". */
 const skipped = wordSet(
   'on in at for am im an en em à um für auf please and also then so but or could would you kindly just bitte und auch dann now finally me et y e che ¿ ce que pour para per',
@@ -160,8 +163,17 @@ function isInBrackets(tokens: readonly Token[], from: number, at: number): boole
 
 function firstWord(tokens: readonly Token[], from: number, to: number): number {
   let at = from;
-  while (at < to && (tokens[at]!.kind === 'mark' || tokens[at]!.kind === 'break' || skipped.has(tokens[at]!.lower))) at++;
+  while (
+    at < to &&
+    (tokens[at]!.kind === 'mark' || tokens[at]!.kind === 'break' || (skipped.has(tokens[at]!.lower) && !isThereAny(tokens, at)))
+  )
+    at++;
   return at;
+}
+
+/** The "y" of "y a-t-il" is no "and". */
+function isThereAny(tokens: readonly Token[], at: number): boolean {
+  return tokens[at]!.lower === 'y' && /^a-t-/.test(tokens[at + 1]?.lower ?? '');
 }
 
 export function isInterrogative(word: string): boolean {
@@ -183,7 +195,16 @@ function beginsPart(tokens: readonly Token[], i: number): boolean {
   // "E che cosa".
   const at = i + (tokens[i + 1]?.lower === 'che' ? 2 : 1);
   const [next, second] = [tokens[at]?.lower ?? '', tokens[at + 1]?.lower ?? ''];
-  return isInterrogative(next) || (telling.has(next) && (second === 'me' || second === 'us' || second === 'mir' || second === 'uns'));
+  return (
+    isInterrogative(next) ||
+    isCheck(next, second) ||
+    (telling.has(next) && (second === 'me' || second === 'us' || second === 'mir' || second === 'uns'))
+  );
+}
+
+/** "y hay errores", "et y a-t-il des erreurs", "e ci sono errori". */
+function isCheck(next: string, second: string): boolean {
+  return checking.has(next) && (next !== 'y' || /^a-t-il|^a$/.test(second)) && (next !== 'ci' || second === 'sono');
 }
 
 function isAnd({ lower }: Token): boolean {

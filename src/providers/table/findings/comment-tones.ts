@@ -84,7 +84,7 @@ const informed =
   /(?<![\p{L}])(?:told|informed|asked|called|contacted|(?:wrote|complained|spoke|talked|reported (?:it |this |that )?) ?(?:to|with)) (?:the |a |our |your )?(?:\p{L}{1,20} )?(?:managers?|management|boss|staff|team|waiters?|waitress|receptionists?)(?![\p{L}])/giu;
 const wishing =
   /(?<![\p{L}])(?:please|more|better|should|would like|wish|want|need|bitte|mehr|bessere?[nrs]?|wünsche|sollte|plus de|más|por favor)(?![\p{L}])/iu;
-const parts = /[.!?;] |(?:, | )(?:but|however|though|aber|jedoch|mais|pero) /iu;
+const parts = /[.!?;] |(?:, | )(?:but|however|though|aber|jedoch|mais|pero|però|maar) |, (?:nur|only|only the|solo|sauf|ma|mas) /iu;
 const sentenceEnds = /(?<=[.!?…]) /u;
 const maxChars = 500;
 const maxParts = 8;

@@ -6,7 +6,7 @@ import { countOf, exact, percent } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
 
 const ratingWords = new Set(
-  'rating ratings stars score satisfaction zufriedenheit note nps bewertung sterne recommend puntuacion puntuación valoracion valoración estrellas étoiles voto valutazione beoordeling'.split(
+  'rating ratings stars score satisfaction zufriedenheit note nps bewertung sterne recommend puntuacion puntuación valoracion valoración estrellas étoiles etoiles stelle sterren voto valutazione punteggio beoordeling calificacion calificación satisfaccion satisfacción soddisfazione tevredenheid avaliação avaliacao'.split(
     ' ',
   ),
 );

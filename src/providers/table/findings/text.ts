@@ -14,7 +14,7 @@ const noAnswer =
 const maxTexts = 5_000;
 const maxTextChars = 500;
 const commentWords = new Set(
-  'comment comments feedback kommentar kommentare bemerkung bemerkungen anmerkung anmerkungen answer antwort remark remarks opinion meinung suggestion suggestions verbesserung freitext freetext notes improve text review reviews rezension bewertungstext complaint complaints beschwerde'.split(
+  'comment comments feedback kommentar kommentare bemerkung bemerkungen anmerkung anmerkungen answer antwort remark remarks opinion meinung suggestion suggestions verbesserung freitext freetext notes improve text review reviews rezension bewertungstext complaint complaints beschwerde comentario comentarios commentaire commentaires avis opinión opinion opinione commento commenti comentário comentários opmerking opmerkingen reactie reseña recensione remarque remarques observaciones message nachricht'.split(
     ' ',
   ),
 );
