@@ -40,7 +40,7 @@ test('minutes in a Word document are summarised, and their table is a table', as
   assert.match(report, /\| Anna \| Anna will ask three builders by 15 December\. \| 15 December \| 2025-12-15/);
   assert.match(report, /The caretaker clears the shed in July \|/);
   // A question that the text answers is not said to be read by no rule of tables.
-  assert.match(report, /\| It is still open who pays for the trailer\. \| open question \|/);
+  assert.match(report, /\| It is still open who pays for the trailer\. \| open \|/);
   assert.doesNotMatch(report, /No rule of the offline model reads/);
   assert.match(report, /minutes\.docx: 3 rows, 3 columns \(table in a Word document, utf-8\)/);
   assert.match(report, /Cost adds up to 5,500/);

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { summarise } from '../../../../src/providers/model/offline/summary.ts';
+import { actionOf } from '../../../../src/providers/model/offline/text/actions.ts';
 import { findDates, findDeadline } from '../../../../src/providers/model/offline/text/dates.ts';
 import { readFacts } from '../../../../src/providers/model/offline/text/facts.ts';
 import { numberOfWord } from '../../../../src/providers/model/offline/text/number-words.ts';
-import { actionOf, statementOf } from '../../../../src/providers/model/offline/text/statements.ts';
+import { statementOf } from '../../../../src/providers/model/offline/text/statements.ts';
 import { runAgent } from './agent-loop.ts';
 
 const record = `# Record of the flood, 3 April 2025

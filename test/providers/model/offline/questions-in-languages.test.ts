@@ -11,7 +11,7 @@ const pupils = `matricule;instrument;professeur;cotisation_eur
 ${Array.from({ length: 20 }, (_, i) => `${2001 + i};${['piano', 'violon', 'piano', 'harpe', 'piano'][i % 5]};${i % 4 === 0 ? 'Mme Roux' : 'M. Petit'};${180 + (i % 3) * 20}`).join('\n')}
 `;
 const stars = `nr;haus;sterne;kommentar
-${Array.from({ length: 24 }, (_, i) => `${i + 1};${i % 2 === 0 ? 'See' : 'Wald'};${i === 9 ? 7 : 1 + (i % 5)};${i % 5 < 2 ? '`Zimmer ${i} war laut, Lärm bis nachts.` : `Freundliche Gastgeber, Zimmer ${i} war hell.`}`).join('\n')}
+${Array.from({ length: 24 }, (_, i) => `${i + 1};${i % 2 === 0 ? 'See' : 'Wald'};${i === 9 ? 7 : 1 + (i % 5)};${i % 5 < 2 ? `Zimmer ${i} war laut, Lärm bis nachts.` : `Freundliche Gastgeber, Zimmer ${i} war hell.`}`).join('\n')}
 `;
 const report = async (prompt: string, files: Record<string, string>) => (await runAgent(prompt, { files })).workspace.text('report.md');
 /** What stands below the question, up to the next one. */

@@ -85,7 +85,7 @@ test('Spanish minutes: what was agreed, who does what, and what is pending', asy
   );
   assert.match(told, /\| Lucía Peña \| Lucía Peña pide .* \| 2026-03-15 \|/);
   assert.match(told, /\| Carmen Ruiz \| No está claro quién paga la reparación\. Carmen Ruiz hablará con el concejal\. \| not said \|/);
-  assert.match(told, /pendiente\*\*\n\n.*\n.*\n\| No está claro quién paga la reparación\. \| open question \|/);
+  assert.match(told, /pendiente\*\*\n\n.*\n.*\n\| No está claro quién paga la reparación\. \| open \|/);
 });
 
 test('an Italian article: what happened, who says what, dates, sums, and what is open', async () => {
@@ -95,14 +95,14 @@ test('an Italian article: what happened, who says what, dates, sums, and what is
   );
   assert.match(told, /è successo\*\*\n\nThe text begins with:\n\n.*\n.*\n\| Il ponte è chiuso/);
   assert.match(told, /\| «Non potevamo aspettare», ha detto la sindaca Rita Ferri\. \|.*\n\| Secondo l'ingegnere Marco Lodi/);
-  assert.match(told, /\| Non è ancora chiaro chi pagherà\. Il consiglio deciderà il 28 aprile 2026\. \| open question \|/);
+  assert.match(told, /\| Non è ancora chiaro chi pagherà\. Il consiglio deciderà il 28 aprile 2026\. \| open \|/);
   assert.match(told, /\| 15 maggio 2026 \(2026-05-15\): Una passerella sarà pronta/);
   assert.match(told, /\| 2,4 milioni di euro: I lavori costeranno/);
 });
 
 test('a German article: a thing put off to a year is decided and not open; two figures share scale and unit', async () => {
   const told = await report('Lies texte.md: Was ist passiert, wer sagt was, und was ist noch offen?', german);
-  assert.match(told, /noch offen\*\*\n\n.*\n.*\n\| Wer den Rest bezahlt, ist offen\. \| open question \|.*\n\n/);
+  assert.match(told, /noch offen\*\*\n\n.*\n.*\n\| Wer den Rest bezahlt, ist offen\. \| open \|.*\n\n/);
   assert.match(told, /\| 3,2 to 4,7 Millionen Euro: \+1\.50 Millionen Euro, \+46\.9 % \|/);
   assert.match(told, /sagte der Vorsitzende Jens Möbius\. Sein Vorschlag wurde abgelehnt\. \|/);
   assert.doesNotMatch(told, /\| Vorsitzende Jens \|/);

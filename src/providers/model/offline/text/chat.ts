@@ -7,6 +7,8 @@ import type { Message } from './messages.ts';
 import type { Unit } from './units.ts';
 
 const maxMessages = 2_000;
+/** So many different numbers beside a constant one are days of one month. */
+const fewestDays = 3;
 const maxQuoteChars = 300;
 /** "[12/05/2026, 18:02:11] Nora: …", "12.05.26, 18:02 - Nora: …", "2026-05-12 18:02 Nora: …". */
 const stamped =
@@ -21,8 +23,11 @@ export function readChat(text: string): Message[] {
       const groups = stamped.exec(written.trim().slice(0, 120))?.groups;
       return groups === undefined ? [] : [{ a: groups.a!, b: groups.b!, c: groups.c!, from: groups.from!, line: i + 1 }];
     });
-  const isDayFirst = found.some(({ a }) => a.length <= 2 && Number(a) > 12);
-  const isMonthFirst = found.some(({ a, b }) => a.length <= 2 && Number(b) > 12);
+  const short = found.filter(({ a }) => a.length <= 2);
+  // A chat of several days in a row has one month and many days.
+  const [firsts, seconds] = [new Set(short.map(({ a }) => Number(a))), new Set(short.map(({ b }) => Number(b)))];
+  const isDayFirst = [...firsts].some((first) => first > 12) || (firsts.size >= fewestDays && seconds.size === 1);
+  const isMonthFirst = [...seconds].some((second) => second > 12) || (seconds.size >= fewestDays && firsts.size === 1);
   return found.map(({ a, b, c, from, line }) => {
     const [year, month, day] = a.length === 4 ? [a, b, c] : isDayFirst ? [c, b, a] : [c, a, b];
     const iso = `${year.padStart(4, '20')}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
@@ -53,6 +58,8 @@ const deferring =
   /(?<![\p{L}])(?:later|decide|think about|not me|no idea|don(?:'|’)t know|not sure|let(?:'|’)s see|we(?:'|’)ll see|ask again|später|weiß nicht|keine Ahnung|mal sehen|nicht ich|plus tard|sais pas|más tarde|no sé|più tardi|non so|non lo so)(?![\p{L}])/iu;
 const agreeing =
   /^(?:yes|yep|yeah|fine|ok|okay|sure|fair enough|agreed|sounds good|deal|perfect|great|works for me|good idea|booked|ordered|done|👍|ja|gut|passt|einverstanden|gebucht|abgemacht|gerne?|oui|d['’]accord|ça marche|sí|vale|perfecto|sì|va bene|perfetto)(?![\p{L}])/iu;
+const takingOn =
+  /^(?:(?:ok|okay|yes|ja|oui|sí|sì|well|then|but)[,.!]? )?(?:I can(?! only|not)|I(?:'|’)ll|I will|I have (?:one|a )|ich kann|ich habe (?:eine[ns]?|noch)|ich bringe|ich mache|je peux|j['’]en ai|yo puedo|puedo|posso|ci penso)(?![\p{L}])/iu;
 /** Messages after a proposal or a question that may answer it. */
 const near = 5;
 
@@ -74,6 +81,9 @@ function unansweredIn(units: readonly Unit[]): Quote[] {
     if (!/\?["”)]?$/.test(unit.text.slice(-2))) return [];
     const answers = followers(spoken, at);
     const putOff = answers.findLastIndex(({ text }) => deferring.test(text.slice(0, 500)));
+    // "Who brings the grill?" – "Not me" – "I can bring the big one".
+    if (putOff !== -1 && answers.slice(putOff + 1).some(({ key, text }) => key !== unit.key && takingOn.test(text.slice(0, 500))))
+      return [];
     if (answers.some(({ key }) => key !== unit.key) && putOff === -1) return [];
     return [{ text: [unit, ...answers.slice(0, putOff + 1)].map(written).join(' – '), line: unit.line }];
   });
@@ -98,7 +108,11 @@ const pronoun = /(?<![\p{L}])(?:him|her|them|it|that|this|ihn|ihm|ihr|das|es)(?!
 /** A task that names its matter only by a pronoun is told with the message before. */
 function withMessageBefore(what: string, line: number, units: readonly Unit[]): string {
   if (!brief.test(what) && !pronoun.test(what)) return what;
-  const before = units.findLast((unit) => unit.kind === 'speech' && unit.line < line);
+  const spoken = units.filter((unit) => unit.kind === 'speech' && unit.line < line).slice(-near);
+  const last = spoken.at(-1);
+  const isRefusal = last !== undefined && deferring.test(last.text.slice(0, 500));
+  // After "Not me, mine is broken" the question before says what is meant.
+  const before = (isRefusal ? spoken.findLast(({ text }) => text.includes('?')) : undefined) ?? last;
   return before === undefined ? what : `${written(before)} – ${what}`;
 }
 

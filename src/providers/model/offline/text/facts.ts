@@ -5,6 +5,7 @@
 
 import { readTokens } from '../prompt-tokens.ts';
 import { sentencesOf } from '../sentences.ts';
+import type { Action } from './actions.ts';
 import { addChat, firstDay, readChat } from './chat.ts';
 import { contradictionsIn } from './contradictions.ts';
 import { dated, dayOf, deadlines, ownDate, relativeTo } from './date-facts.ts';
@@ -18,7 +19,6 @@ import { type Passage, passagesOf, withContext, withPerson, withReasons, withSub
 import { namesAndQuotes, people, presentIn } from './people-facts.ts';
 import { Durations } from './questions/durations.ts';
 import { stated, undated, withoutDeadline } from './stated-facts.ts';
-import type { Action } from './statements.ts';
 import { kindOf, type TextKind } from './text-kind.ts';
 import { readUnits, type Unit } from './units.ts';
 

@@ -11,13 +11,13 @@ export type RelativeDate = {
 const dayMs = 86_400_000;
 const maxCounted = 999;
 const weekdays: readonly RegExp[] = [
-  /^(?:sunday|sun|sonntag)$/i,
-  /^(?:monday|mon|montag)$/i,
-  /^(?:tuesday|tues|tue|dienstag)$/i,
-  /^(?:wednesday|wed|mittwoch)$/i,
-  /^(?:thursday|thurs|thu|donnerstag)$/i,
-  /^(?:friday|fri|freitag)$/i,
-  /^(?:saturday|sat|samstag|sonnabend)$/i,
+  /^(?:sunday|sun|sonntag|dimanche|domingo|domenica)$/i,
+  /^(?:monday|mon|montag|lundi|lunes|lunedì)$/i,
+  /^(?:tuesday|tues|tue|dienstag|mardi|martes|martedì)$/i,
+  /^(?:wednesday|wed|mittwoch|mercredi|miércoles|mercoledì)$/i,
+  /^(?:thursday|thurs|thu|donnerstag|jeudi|jueves|giovedì)$/i,
+  /^(?:friday|fri|freitag|vendredi|viernes|venerdì)$/i,
+  /^(?:saturday|sat|samstag|sonnabend|samedi|sábado|sabato)$/i,
 ];
 /**
  * The date that `written` means in a text of the day `base` (ISO). Null if it is not a relative date, or too vague.
@@ -44,10 +44,17 @@ export function relativeDate(written: string, base: string, from: string): Relat
   if (day >= 0 && words.length === 1) return on(weekdayAfter(start, day));
   if (day >= 0 && words.length === 2) return namedWeekday(first, day, start, from, on);
   if (/^(?:eow|end of (?:the |this )?week|ende der woche)$/.test(joined)) return on(weekdayAfter(start - dayMs, 5));
-  if (/^(?:end of (?:the |this )?month|ende des monats|monatsende)$/.test(joined)) return on(lastOfMonth(start, 0));
+  if (
+    /^(?:end of (?:the |this )?month|ende des monats|monatsende|fin (?:du|de) mois|fin de mes|final de mes|fine (?:del )?mese)$/.test(
+      joined,
+    )
+  )
+    return on(lastOfMonth(start, 0));
   if (/^(?:end of next month|ende nächsten monats)$/.test(joined)) return on(lastOfMonth(start, 1));
   if (/^(?:end of (?:the |this )?year|ende des jahres|jahresende)$/.test(joined))
     return on(Date.parse(`${base.slice(0, 4)}-12-31T00:00:00Z`));
+  const dayOfMonth = /^(\d{1,2})(?:st|nd|rd|th)$/.exec(joined)?.[1];
+  if (dayOfMonth !== undefined) return onDayOfMonth(Number(dayOfMonth), start, on);
   const month = /^(?:end of|ende|fin|fin de|finales de|fine|fine di) (\p{L}{3,10})$/u.exec(joined)?.[1];
   if (month !== undefined && monthNumber(month) > 0) return endOf(monthNumber(month), start, from);
   if (/^(?:next week|(?:nächste|kommende)n? woche)$/.test(joined)) {
@@ -55,6 +62,14 @@ export function relativeDate(written: string, base: string, from: string): Relat
     return { iso: null, note: `${isoOf(monday)} to ${isoOf(monday + 6 * dayMs)}, counted from ${from}` };
   }
   return counted(words, start, on);
+}
+
+/** "The 12th": of this month, or of the next where it is over; null where that month has no such day. */
+function onDayOfMonth(day: number, start: number, on: (ms: number) => RelativeDate): RelativeDate | null {
+  const base = new Date(start);
+  const later = day < base.getUTCDate() ? 1 : 0;
+  const found = new Date(Date.UTC(base.getUTCFullYear(), base.getUTCMonth() + later, day));
+  return found.getUTCDate() === day ? on(found.getTime()) : null;
 }
 
 /** "this Friday" is the next one; "next Friday" may be one week later if the nearer one is still in this week. */

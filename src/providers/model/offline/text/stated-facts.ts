@@ -1,24 +1,21 @@
 /** What the sentences and rows of a text state: decisions, actions, open questions, risks and duties, each added to the facts. */
 import { sentencesOf } from '../sentences.ts';
-import { findDates, findDeadline } from './dates.ts';
-import { add, addOnce } from './fact-list.ts';
-import type { Quote, TextFacts } from './facts.ts';
 import {
   type Action,
   actionOf,
   agreedAction,
   clauseAction,
   dueAction,
-  isCalledOff,
-  isOpposed,
-  isPending,
   listedAction,
   namedAction,
   presentAction,
   presentTask,
-  statementOf,
   unownedAction,
-} from './statements.ts';
+} from './actions.ts';
+import { findDates, findDeadline } from './dates.ts';
+import { add, addOnce } from './fact-list.ts';
+import type { Quote, TextFacts } from './facts.ts';
+import { isCalledOff, isOpposed, isPending, statementOf } from './statements.ts';
 import { type Section, sectionOf } from './text-kind.ts';
 import { readUnits, type Unit } from './units.ts';
 
@@ -50,7 +47,7 @@ function laterDeadline(facts: TextFacts, sentence: string, line: number): boolea
 
 /** Under "Minutes of the last meeting", only their approval is a decision of this one. */
 const approvesMinutes =
-  /(?<![\p{L}])(?:minutes|Protokoll|compte[- ]rendu|procès-verbal|acta|verbale|notulen)(?![\p{L}])[^.;]{0,80}(?:approved|accepted|adopted|genehmigt|angenommen|approuvée?s?|adoptée?s?|aprob\p{L}{1,4}|approvat[oa]|goedgekeurd)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:minutes|Protokoll|compte[- ]rendu|procès-verbal|acta|verbale|notulen)(?![\p{L}])[^;!?]{0,80}(?:approved|accepted|adopted|genehmigt|angenommen|approuvée?s?|adoptée?s?|aprob\p{L}{1,4}|approvat[oa]|goedgekeurd)(?![\p{L}])/iu;
 
 /** One sentence or item after the other: its own words first, then its section. */
 export function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | null): void {

@@ -9,12 +9,13 @@ import { type Passage, passagesOf } from '../passages.ts';
 import { readUnits, type Unit } from '../units.ts';
 import { changesOf } from './changes.ts';
 import { contractAnswer } from './contract.ts';
+import { correctionsIn } from './corrections.ts';
 import { Durations } from './durations.ts';
 import { isLetter, promisesIn, wishesIn } from './letters.ts';
 import { lossOf } from './losses.ts';
 import { moneyIn } from './money.ts';
 import { datesOf, peopleWithRoles } from './names-and-dates.ts';
-import { actionsOf, decisionsOf, openOf, unassignedOf } from './open-points.ts';
+import { actionsOf, decisionsOf, newestMessage, openOf, unassignedOf } from './open-points.ts';
 import { causeOf, ruledOut, whyLate } from './reasons.ts';
 import { leadOf, saidBy } from './said.ts';
 import { shortfall } from './shortfall.ts';
@@ -125,6 +126,19 @@ const rules: readonly Rule[] = [
     ],
     unless: counting,
     answer: (_, { facts }) => decisionsOf(facts),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:correct(?:ed|ions?)|superseded|replaced|revised|no longer (?:valid|true)|changed|changes|korrigiert|Korrekturen|geändert|überholt|corrigée?s?|changé|modifiée?s?|corregid[oa]s?|cambiad[oa]s?|cambió|corrett[oaie]|cambiat[oaie])(?![\p{L}])/iu,
+    ],
+    unless: /(?<![\p{L}])how much(?![\p{L}])/iu,
+    answer: (_, { facts, passages }) => (facts.messages.length > 0 ? correctionsIn(passages) : null),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:current (?:state|status|situation)|state of (?:things|affairs)|latest|newest|where (?:do|does) (?:we|it|things) stand|aktuelle[rn]? Stand|(?:état|situation) actuelle?|(?:estado|situación) actual|(?:stato|situazione) attuale)(?![\p{L}])/iu,
+    ],
+    answer: (_, { facts, passages }) => newestMessage(facts, passages),
   },
   {
     when: [

@@ -23,7 +23,7 @@ export function openOf(facts: TextFacts, passages: readonly Passage[]): Told {
     ...facts.undecided.map((quote): [string, Quote] => ['put off or not decided', quote]),
     ...facts.questions
       .filter((quote) => !isRequest(facts, quote) && isOfNewest(facts, quote))
-      .map((quote): [string, Quote] => ['open question', quote]),
+      .map((quote): [string, Quote] => [quote.text.includes('?') ? 'open question' : 'open', quote]),
     ...askedLast(facts).map((quote): [string, Quote] => ['asked in the newest message', quote]),
     ...unowned.map((quote): [string, Quote] => ['action for which nobody is named', quote]),
     ...stillOpen(passages).map((quote): [string, Quote] => ['agreed earlier and not done', quote]),
@@ -51,6 +51,22 @@ function newestMail({ kind, messages }: TextFacts): { from: number; to: number }
   if (kind !== 'e-mail' || messages.length < 2 || messages.some(({ iso }) => iso === null)) return null;
   const newest = messages.reduce((last, each) => (each.iso! > last.iso! ? each : last));
   return { from: newest.line, to: messages.find(({ line }) => line > newest.line)?.line ?? Number.POSITIVE_INFINITY };
+}
+
+const greeting =
+  /^(?:Dear|Hi|Hello|Hey|Good (?:morning|afternoon|evening)|Kind|Best|Regards|Yours|Many thanks|Thanks|Thank you|Liebe|Hallo|Guten|Viele|Mit freundlichen|Bonjour|Cher|Cordialement|Hola|Estimad|Saludos|Gentile|Ciao|Cordiali)/iu;
+const maxSentences = 6;
+
+/** What the newest mail of a thread says; null for other texts. */
+export function newestMessage(facts: TextFacts, passages: readonly Passage[]): Told | null {
+  const range = newestMail(facts);
+  if (range === null) return null;
+  const said = passages
+    .filter(
+      ({ line, kind, text }) => kind !== 'field' && line >= range.from && line < range.to && text.includes(' ') && !greeting.test(text),
+    )
+    .slice(0, maxSentences);
+  return said.length === 0 ? null : { short: quotesShort(said), lines: ['The newest message says:', '', quoteTable(said)] };
 }
 
 /** What the newest mail of a thread asks its reader to do. */
