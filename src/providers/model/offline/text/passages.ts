@@ -15,6 +15,8 @@ export type Passage = {
   /** Its figures, read once. */
   amounts: readonly Amount[];
   kind: 'sentence' | 'item' | 'field';
+  /** Empty outside of speech. */
+  speaker: string;
 };
 
 const maxPassages = 5_000;
@@ -37,6 +39,7 @@ export function passagesOf(units: readonly Unit[]): Passage[] {
         at: passages.length,
         before: passages.at(-1) ?? null,
         kind: kind === 'item' ? 'item' : kind === 'field' ? 'field' : 'sentence',
+        speaker: kind === 'speech' ? key : '',
       });
     }
   }
@@ -63,13 +66,18 @@ export function withSubject(passage: Passage): { text: string; line: number } {
   let from = passage;
   for (let i = 0; i < (isOpen ? 2 : 1); i++) {
     const { before } = from;
-    if (before === null || before.section !== passage.section || before.kind !== 'sentence' || from.line - before.line > 1) break;
+    if (before === null || !isSameContext(before, passage) || from.line - before.line > 1) break;
     if (i > 0 && before.line !== from.line) break;
     text = `${before.text} ${text}`;
     line = before.line;
     from = before;
   }
   return { text, line };
+}
+
+/** Under one heading and in the words of one speaker. */
+function isSameContext(before: Passage, { section, speaker }: Passage): boolean {
+  return before.section === section && before.kind === 'sentence' && before.speaker === speaker;
 }
 
 /** "Her motion was rejected": the motion stands in the sentence before. */
@@ -93,7 +101,7 @@ export function withContext(passage: Passage, isTask = false): { text: string; l
   let from = passage;
   for (let i = 0; i < maxContext; i++) {
     const { before } = from;
-    if (before === null || before.section !== passage.section || before.kind !== 'sentence' || from.line - before.line > 1) break;
+    if (before === null || !isSameContext(before, passage) || from.line - before.line > 1) break;
     const refers = possessive.test(from.text) || bareNoun.test(from.text) || (i > 0 && pronoun.test(from.text));
     const answers = isTask && need.test(before.text) && stemsInCommon(before.text, own) === 0;
     if (!text.startsWith(before.text)) {

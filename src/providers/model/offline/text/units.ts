@@ -190,13 +190,15 @@ function keyed(words: string): { key: string; value: string } | null {
   return { key, value: bare.slice(colon + 1).trim() };
 }
 
-/** Keys that look like names and occur at least twice: speakers. */
+const dayAndTime = /^[[(]?\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}:\d{2}/;
+
+/** Keys that look like names and occur at least twice, or behind a day and a time as in a chat: speakers. */
 function repeatedKeys(lines: readonly string[]): ReadonlySet<string> {
   const counts = new Map<string, number>();
   for (const line of lines) {
     const key = keyed(line.trim())?.key;
     if (key !== undefined && /^\p{Lu}[\p{L}'’.-]*(?: \p{Lu}[\p{L}'’.-]*){0,3}$/u.test(key) && !fieldKeys.has(key.toLowerCase()))
-      counts.set(key, (counts.get(key) ?? 0) + 1);
+      counts.set(key, (counts.get(key) ?? 0) + (dayAndTime.test(line.trim()) ? 2 : 1));
   }
   return new Set([...counts].filter(([, count]) => count > 1).map(([key]) => key));
 }
