@@ -9,6 +9,9 @@ export const alpacaKeys = { apiKey: 'PKTESTKEY', apiSecret: 'alpaca-secret-of-te
 const stateNames = { working: 'new', filled: 'filled', cancelled: 'canceled', rejected: 'rejected', expired: 'expired' };
 
 export class AlpacaServer extends BrokerStandIn {
+  keys = alpacaKeys;
+  /** The account that the keys belong to. */
+  accountId = '904837e3-3b76-47ec-b432-046db621571b';
   /** The keys are not taken any more. */
   locked = false;
   /** Fills are not listed now. */
@@ -17,9 +20,16 @@ export class AlpacaServer extends BrokerStandIn {
   ignoresCancels = false;
   private readonly listening = new Set<ServedSocket>();
 
+  /** The keys are revoked, and the account gets others. */
+  rotateKeys(): void {
+    this.keys = { apiKey: 'PKNEXTKEY', apiSecret: 'next-alpaca-secret-of-tests' };
+  }
+
   override forget(): void {
     super.forget();
     this.locked = this.unlisted = this.ignoresCancels = false;
+    this.keys = alpacaKeys;
+    this.accountId = '904837e3-3b76-47ec-b432-046db621571b';
   }
 
   protected isOrderPost({ method, path }: VenueRequest): boolean {
@@ -31,7 +41,7 @@ export class AlpacaServer extends BrokerStandIn {
   }
 
   protected answer({ method, path, query, body, headers }: VenueRequest): VenueAnswer {
-    const isKnown = headers['apca-api-key-id'] === alpacaKeys.apiKey && headers['apca-api-secret-key'] === alpacaKeys.apiSecret;
+    const isKnown = headers['apca-api-key-id'] === this.keys.apiKey && headers['apca-api-secret-key'] === this.keys.apiSecret;
     // Words that differ each time, as those with a request's id do.
     const message = `request ${this.requests.length} is not authorized`;
     if (!isKnown || this.locked) return { status: 401, json: { code: 40110000, message } };
@@ -73,7 +83,7 @@ export class AlpacaServer extends BrokerStandIn {
 
   protected receive({ action, data }: Json, socket: ServedSocket): void {
     if (action === 'authenticate' || action === 'auth') {
-      const status = data.key_id === alpacaKeys.apiKey && data.secret_key === alpacaKeys.apiSecret ? 'authorized' : 'unauthorized';
+      const status = data.key_id === this.keys.apiKey && data.secret_key === this.keys.apiSecret ? 'authorized' : 'unauthorized';
       socket.send({ stream: 'authorization', data: { status, action: 'authenticate' } }, { binary: true });
     }
     if (action === 'listen') {
@@ -190,7 +200,7 @@ export class AlpacaServer extends BrokerStandIn {
   private account() {
     const cash = String(this.cash);
     return {
-      id: '904837e3-3b76-47ec-b432-046db621571b',
+      id: this.accountId,
       account_number: 'PA0000000001',
       status: 'ACTIVE',
       currency: 'USD',

@@ -95,6 +95,7 @@ export abstract class BrokerStandIn {
     return this.requests.filter((request) => this.isOrderPost(request));
   }
 
+  abstract rotateKeys(): void;
   protected abstract isOrderPost(request: VenueRequest): boolean;
   protected abstract answer(request: VenueRequest): VenueAnswer;
   protected abstract receive(message: Json, socket: ServedSocket): void;

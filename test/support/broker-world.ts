@@ -31,11 +31,11 @@ import { tradingOrderActor } from '../../src/domains/trading/trading-order/tradi
 import { newId } from '../../src/ids.ts';
 import { noLog } from '../../src/log.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
-import { AlpacaServer, alpacaKeys } from './alpaca-server.ts';
+import { AlpacaServer } from './alpaca-server.ts';
 import type { BrokerStandIn, StandInOrder } from './broker-stand-in.ts';
-import { CoinbaseServer, coinbaseKeys } from './coinbase-server.ts';
+import { CoinbaseServer } from './coinbase-server.ts';
 import { type TestRuntime, testRuntime } from './runtime.ts';
-import { TradierServer, tradierKeys } from './tradier-server.ts';
+import { TradierServer } from './tradier-server.ts';
 import { until } from './until.ts';
 
 const secretKey = 'a secret key of thirty-two characters';
@@ -135,15 +135,7 @@ export class BrokerWorld {
   /** As `connect`, with any result of the test of the credentials. */
   async add(name: Broker['name'], orderMode: 'paper' | 'live' = 'paper'): Promise<Broker> {
     const accountId = newId('acct_', null);
-    const given: Record<Broker['name'], VenueCredentials> = {
-      alpaca: { venue: 'alpaca', ...alpacaKeys },
-      tradier: { venue: 'tradier', ...tradierKeys },
-      coinbase: { venue: 'coinbase', ...coinbaseKeys },
-    };
-    const id = connectionIdOf(accountId, newId('brk_', accountId));
-    const input = await connect(this.connections, systemClock, { accountId, mode: 'live', orderMode, credentials: given[name] });
-    const credentials = this.box.seal(given[name], id);
-    const row = await this.test.actors.ask(brokerConnection, id, 'create', { ...input, credentials });
+    const { row } = await this.connectTo(name, accountId, orderMode);
     const symbol = name === 'coinbase' ? 'BTC-USD' : 'AAPL';
     const terms: OrderTerms = {
       symbol,
@@ -158,6 +150,20 @@ export class BrokerWorld {
     const broker = { name, server: this[name], row, accountId, terms };
     this.brokers.push(broker);
     return broker;
+  }
+
+  /** Connects with the keys that the broker has now. `isNew`: there was no connection to this account of the broker. */
+  connectTo(name: Broker['name'], accountId: string, orderMode: 'paper' | 'live' = name === 'coinbase' ? 'live' : 'paper') {
+    const { alpaca, tradier, coinbase } = this;
+    const given: Record<Broker['name'], VenueCredentials> = {
+      alpaca: { venue: 'alpaca', ...alpaca.keys },
+      tradier: { venue: 'tradier', ...tradier.keys },
+      coinbase: { venue: 'coinbase', ...coinbase.keys },
+    };
+    const id = connectionIdOf(accountId, newId('brk_', accountId));
+    const parts = { actors: this.test.actors, connections: this.connections, credentials: this.box, clock: systemClock };
+    const request = { accountId, mode: 'live' as const, orderMode, credentials: given[name], id, mayCreate: async () => {} };
+    return connect(parts, request);
   }
 
   /** Forgets what a test has left behind: its connections are watched no more, and the brokers are empty. */

@@ -3,20 +3,19 @@
  * (crates/adapters/coinbase/test_data, `http_candles.json` too), seen 2026-11-23. Tokens are verified.
  */
 
-import { generateKeyPairSync, randomUUID, verify } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomUUID, verify } from 'node:crypto';
 import { BrokerStandIn, type StandInOrder, type VenueAnswer, type VenueRequest } from './broker-stand-in.ts';
 import type { Json } from './json.ts';
 import type { ServedSocket } from './web-socket-server.ts';
 
-const pair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-export const coinbaseKeys = {
-  apiKey: 'organizations/00000000/apiKeys/11111111',
-  apiSecret: pair.privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
-};
+const firstPair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+export const coinbaseKeys = keysOf('11111111', firstPair);
 const root = '/api/v3/brokerage';
 const stateNames = { working: 'OPEN', filled: 'FILLED', cancelled: 'CANCELLED', rejected: 'FAILED', expired: 'EXPIRED' };
 
 export class CoinbaseServer extends BrokerStandIn {
+  keys = coinbaseKeys;
+  private pair = firstPair;
   /** The `error` that posts are answered with, in a 200. */
   refusesWith: string | null = null;
   /** Balances of coins. */
@@ -30,8 +29,16 @@ export class CoinbaseServer extends BrokerStandIn {
   private readonly bodies = new Map<string, StandInOrder>();
   private readonly listening = new Set<ServedSocket>();
 
+  /** The key is revoked, and the portfolio gets another. */
+  rotateKeys(): void {
+    this.pair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    this.keys = keysOf('22222222', this.pair);
+  }
+
   override forget(): void {
     super.forget();
+    this.keys = coinbaseKeys;
+    this.pair = firstPair;
     this.bodies.clear();
     this.coins.clear();
     this.refusesWith = null;
@@ -134,11 +141,11 @@ export class CoinbaseServer extends BrokerStandIn {
     const [header, claims, signature] = token.split('.');
     if (signature === undefined || this.tokens.has(token)) return null;
     this.tokens.add(token);
-    const key = { key: pair.publicKey, dsaEncoding: 'ieee-p1363' } as const;
+    const key = { key: this.pair.publicKey, dsaEncoding: 'ieee-p1363' } as const;
     if (!verify('sha256', Buffer.from(`${header}.${claims}`), key, Buffer.from(signature, 'base64url'))) return null;
     const read = JSON.parse(Buffer.from(claims!, 'base64url').toString());
     const nowS = Date.now() / 1_000;
-    return read.sub === coinbaseKeys.apiKey && read.iss === 'cdp' && read.exp - read.nbf <= 120 && read.nbf <= nowS + 5 && read.exp > nowS
+    return read.sub === this.keys.apiKey && read.iss === 'cdp' && read.exp - read.nbf <= 120 && read.nbf <= nowS + 5 && read.exp > nowS
       ? read
       : null;
   }
@@ -233,6 +240,7 @@ export class CoinbaseServer extends BrokerStandIn {
       available_balance: { value: String(value), currency },
       hold: { value: '0', currency },
       type,
+      retail_portfolio_id: 'b1a5d3f0-0000-4000-8000-000000000001',
     });
     return [
       account('USD', this.cash - 1_000, 'ACCOUNT_TYPE_FIAT'),
@@ -240,6 +248,10 @@ export class CoinbaseServer extends BrokerStandIn {
       ...Array.from(this.coins, ([coin, held]) => account(coin, held, 'ACCOUNT_TYPE_CRYPTO')),
     ];
   }
+}
+
+function keysOf(id: string, { privateKey }: { privateKey: KeyObject }) {
+  return { apiKey: `organizations/00000000/apiKeys/${id}`, apiSecret: privateKey.export({ type: 'sec1', format: 'pem' }).toString() };
 }
 
 function shownBook(product: string, { bid, ask, atMs }: NonNullable<ReturnType<NonNullable<CoinbaseServer['books']>['get']>>) {

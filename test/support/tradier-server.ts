@@ -9,6 +9,7 @@ const root = `/v1/accounts/${tradierKeys.accountId}`;
 const stateNames = { working: 'open', filled: 'filled', cancelled: 'canceled', rejected: 'rejected', expired: 'expired' };
 
 export class TradierServer extends BrokerStandIn {
+  keys = tradierKeys;
   /** Taken with 200 and rejected afterwards, with this reason. */
   rejectsWith: string | null = null;
   /** Market data by the venue's symbol; null: this server has none. */
@@ -18,9 +19,15 @@ export class TradierServer extends BrokerStandIn {
   readonly slices = new Map<string, object[]>();
   private readonly listening = new Set<ServedSocket>();
 
+  /** The token is revoked, and the account gets another. */
+  rotateKeys(): void {
+    this.keys = { ...tradierKeys, accessToken: 'next-tradier-token-of-tests' };
+  }
+
   override forget(): void {
     super.forget();
     this.rejectsWith = null;
+    this.keys = tradierKeys;
     this.quotes = null;
     this.days.clear();
     this.slices.clear();
@@ -35,7 +42,7 @@ export class TradierServer extends BrokerStandIn {
   }
 
   protected answer({ method, path, query, body, headers }: VenueRequest): VenueAnswer {
-    if (headers.authorization !== `Bearer ${tradierKeys.accessToken}`) return { status: 401, text: 'Invalid Access Token' };
+    if (headers.authorization !== `Bearer ${this.keys.accessToken}`) return { status: 401, text: 'Invalid Access Token' };
     if (method === 'POST' && path === '/v1/accounts/events/session')
       return { status: 200, json: { stream: { url: `${this.url.replace('http', 'ws')}/v1/accounts/events`, sessionid: 'c8638963' } } };
     if (path === '/v1/markets/quotes' && this.quotes !== null) return { status: 200, json: { quotes: this.quoted(query.get('symbols')!) } };

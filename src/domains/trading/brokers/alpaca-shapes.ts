@@ -50,6 +50,7 @@ export const AlpacaPositions = Type.Array(
 );
 
 export const AlpacaAccount = Type.Object({
+  id: optionalText,
   cash: text,
   equity: optionalText,
   buying_power: optionalText,

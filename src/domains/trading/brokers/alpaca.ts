@@ -133,11 +133,11 @@ export function openAlpaca({ outbound, clock, mode, credentials, apiUrl, timeout
     async account(signal) {
       const answer = readAnswer(await get('/v2/account', signal), AlpacaAccount);
       if (answer.kind !== 'known') return answer;
-      const { cash, equity, buying_power, trading_blocked, account_blocked, trade_suspended_by_user } = answer.value;
+      const { id, cash, equity, buying_power, trading_blocked, account_blocked, trade_suspended_by_user } = answer.value;
       const blocked = [trading_blocked, account_blocked, trade_suspended_by_user].includes(true);
       return {
         kind: 'known',
-        value: { cash: decimalOrZero(cash), equity: decimalIn(equity), buyingPower: decimalIn(buying_power), blocked },
+        value: { id: id ?? null, cash: decimalOrZero(cash), equity: decimalIn(equity), buyingPower: decimalIn(buying_power), blocked },
       };
     },
 

@@ -91,6 +91,7 @@ export const CoinbaseAccounts = Type.Object({
       available_balance: Balance,
       hold: Type.Optional(Type.Union([Balance, Type.Null()])),
       type: optionalText,
+      retail_portfolio_id: optionalText,
     }),
   ),
   has_next: Type.Optional(Type.Boolean()),

@@ -214,7 +214,7 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
       if (answer.kind !== 'known') return answer;
       const cash = answer.value.filter(({ currency }) => cashCurrencies.includes(currency));
       const sum = nanoText(cash.reduce((total, balance) => total + nanoIn(heldOf(balance)), 0n));
-      return { kind: 'known', value: { cash: sum, equity: null, buyingPower: null, blocked: false } };
+      return { kind: 'known', value: { id: portfolioOf(answer.value), cash: sum, equity: null, buyingPower: null, blocked: false } };
     },
 
     /** The quote comes from the order book: a product has only the last trade, without time and sides. */
@@ -291,6 +291,12 @@ function readPlaced(reply: VenueReply, body: string): PlaceAnswer {
     (made?.side ?? meant.side) === meant.side;
   if (brokerOrderId === '' || !isOurs) return { kind: 'unknown', reason: 'Coinbase answered with another order than was sent' };
   return { kind: 'accepted', brokerOrderId, order: null };
+}
+
+/** A key reads the balances of one portfolio; null: the venue does not name one. */
+function portfolioOf(balances: readonly CoinbaseBalance[]): string | null {
+  const ids = new Set(balances.flatMap(({ retail_portfolio_id: id }) => id || []));
+  return ids.size === 1 ? [...ids][0]! : null;
 }
 
 /** Ascending, as all our lists; the venue's lists are descending. */

@@ -58,6 +58,8 @@ export type VenuePosition = {
 };
 
 export type VenueAccount = {
+  /** The venue's own id of the account, the same for all credentials of the account; null: the venue does not report it. */
+  id: string | null;
   cash: string;
   /** null: the venue does not report it. */
   equity: string | null;

@@ -151,7 +151,13 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
       const power = pdt?.stock_buying_power ?? margin?.stock_buying_power ?? cash?.cash_available;
       return {
         kind: 'known',
-        value: { cash: decimalOrZero(total_cash), equity: decimalIn(total_equity), buyingPower: decimalIn(power), blocked: false },
+        value: {
+          id: credentials.accountId,
+          cash: decimalOrZero(total_cash),
+          equity: decimalIn(total_equity),
+          buyingPower: decimalIn(power),
+          blocked: false,
+        },
       };
     },
 

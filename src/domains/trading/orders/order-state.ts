@@ -59,6 +59,8 @@ export type OrderEvent =
   | { kind: 'ended'; status: Ending; reason: string | null; filledQuantity: string }
   /** The fills for which an end waits have not arrived in time. */
   | { kind: 'end_without_fills' }
+  /** The broker will not report how the order ended: it ends as cancelled, and its outcome stays unknown. */
+  | { kind: 'lost'; reason: string }
   | { kind: 'outcome_unknown' }
   | { kind: 'cancel_requested'; atMs: number }
   | { kind: 'replace_requested'; by: string; atMs: number };
@@ -118,6 +120,8 @@ export function moveOrder(order: OrderState, event: OrderEvent): OrderMove {
       return end(order, { status: event.status, reason: event.reason, filledQuantity: event.filledQuantity });
     case 'end_without_fills':
       return order.end === null ? { kind: 'same', order } : close(order, order.end, []);
+    case 'lost':
+      return lose(order, event.reason);
     case 'outcome_unknown':
       if (isFinal(order) || order.status !== 'submitted' || order.unknownOutcome) return { kind: 'same', order };
       return { kind: 'moved', order: { ...order, unknownOutcome: true }, changes: [] };
@@ -161,6 +165,14 @@ function end(order: OrderState, ending: Static<typeof End>): OrderMove {
   if (order.end !== null && order.end.status === ending.status && order.end.filledQuantity === ending.filledQuantity)
     return { kind: 'same', order };
   return { kind: 'moved', order: { ...order, unknownOutcome: false, end: ending }, changes: [] };
+}
+
+function lose(order: OrderState, reason: string): OrderMove {
+  if (isFinal(order)) return { kind: 'same', order };
+  // The broker reported the end; only fills are missing.
+  if (order.end !== null) return close(order, order.end, []);
+  const lost: OrderState = { ...order, status: 'cancelled', rejectReason: reason, unknownOutcome: true };
+  return { kind: 'moved', order: lost, changes: [{ kind: 'status', status: 'cancelled' }] };
 }
 
 function close(order: OrderState, { status, reason }: Static<typeof End>, changes: OrderChange[]): OrderMove {

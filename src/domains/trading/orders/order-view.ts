@@ -36,11 +36,14 @@ export const OrderView = Type.Object(
     time_in_force: Type.Enum([...timesInForce]),
     status: Type.Enum([...orderStatuses], { description: 'None leaves `filled`, `cancelled`, `rejected` and `expired`' }),
     filled_avg_price: orNull(Type.Number(), { description: 'To nine places, half-even' }),
-    reject_reason: orNull(Type.String()),
+    reject_reason: orNull(Type.String({ description: 'Why it was rejected, or why it ended with `unknown_outcome`' })),
     cancel_requested_at: orNull(Time, { description: 'A cancel is a request: the status stays until the broker ends the order' }),
     replaced_by: orNull(Type.String()),
     replaces: orNull(Type.String()),
-    unknown_outcome: Type.Boolean({ description: 'Whether the broker has it is not known; it is being looked for' }),
+    unknown_outcome: Type.Boolean({
+      description:
+        'Whether the broker has it is not known. An open order is being looked for; of a `cancelled` order the broker did not report how it ended',
+    }),
     external: Type.Boolean({ description: 'Placed at the broker by another program or a person' }),
     held: Type.Boolean({
       description: 'It waits here: for the fill of its parent, for its price, or for the end of the order that it replaces',

@@ -18,7 +18,8 @@ import { connect, readCredentials } from '../brokers/connection/connect.ts';
 import type { CredentialBox } from '../brokers/connection/credentials.ts';
 import { ConnectedBroker, type ConnectedBrokerRow } from '../brokers/connection/entity.ts';
 import { brokerConnection, connectionIdOf } from '../brokers/connection/messages.ts';
-import type { OpenConnections } from '../brokers/connection/open-connections.ts';
+import type { KnownConnection, OpenConnections } from '../brokers/connection/open-connections.ts';
+import { removeConnection } from '../brokers/connection/remove.ts';
 import { brokerModes, venueNames } from '../brokers/port.ts';
 import { tradingIds } from '../ids.ts';
 import { shownMode, TradingMode } from '../orders/order-view.ts';
@@ -105,7 +106,9 @@ export function brokerRoutes({ actors, database, clock, connections, credentials
     summary: 'Connect a broker',
     description:
       'The credentials are checked: 422 if the broker refuses them. If the broker does not answer, the connection is created with status `error` and retried. ' +
-      'Its cash, positions and open orders are taken over. `live` is real money and needs `live_trading_enabled`. Not with a test key (403).',
+      'Its cash, positions and open orders are taken over. `live` is real money and needs `live_trading_enabled`. Not with a test key (403). ' +
+      'If the broker account is connected already, that connection gets the new credentials and keeps its id, orders and positions (200): ' +
+      'so changed credentials are replaced.',
     scope: 'trading.write',
     errors: [403, 409],
     body: Type.Object(
@@ -116,22 +119,27 @@ export function brokerRoutes({ actors, database, clock, connections, credentials
       },
       { examples: [{ broker_name: 'alpaca', credentials: { api_key: 'PKEXAMPLE', api_secret: 'example' } }] },
     ),
-    responses: { 201: BrokerView },
+    responses: { 200: BrokerView, 201: BrokerView },
     async handler(context) {
       const { principal, body } = context;
       const { accountId, mode } = principal;
       if (mode === 'test') throw new AppError('forbidden', 'A test key trades at the embedded paper broker alone');
       const orderMode = body.mode ?? 'paper';
       const given = readCredentials(body.broker_name, body.credentials);
-      if (orderMode === 'live') await mayTradeLive(accountId);
-      const before = await database.list(accountId, (em) => em.count(ConnectedBroker, { accountId, mode, removedAt: null }));
-      if (before >= maxConnections)
-        throw new AppError('conflict', `An account has ${maxConnections} broker connections at most: delete one`);
+      const mayCreate = async () => {
+        if (orderMode === 'live') await mayTradeLive(accountId);
+        const before = await database.list(accountId, (em) => em.count(ConnectedBroker, { accountId, mode, removedAt: null }));
+        if (before >= maxConnections)
+          throw new AppError('conflict', `An account has ${maxConnections} broker connections at most: delete one`);
+      };
+      const isLike = ({ brokerName, mode: of }: KnownConnection) => brokerName === body.broker_name && of === orderMode;
+      // New credentials for a connection are accepted always: its orders are open already.
+      if (!(await connections.of(principal)).some(isLike)) await mayCreate();
       const { id, commandId } = commandIds(context, tradingIds.broker, clock.nowMs());
       const connectionId = connectionIdOf(tradingAccountIdOf(principal), id);
-      const input = await connect(connections, clock, { accountId, mode, orderMode, credentials: given });
-      const made = { ...input, credentials: box.seal(given, connectionId) };
-      return answer(201, brokerView(await actors.ask(brokerConnection, connectionId, 'create', made, { commandId })));
+      const request = { accountId, mode, orderMode, credentials: given, id: connectionId, commandId, mayCreate };
+      const { row, isNew } = await connect({ actors, connections, clock, credentials: box }, request);
+      return isNew ? answer(201, brokerView(row)) : answer(200, brokerView(row));
     },
   });
 
@@ -139,14 +147,15 @@ export function brokerRoutes({ actors, database, clock, connections, credentials
     method: 'DELETE',
     path: `${base}/{id}`,
     summary: 'Remove a broker connection',
-    description: 'Refused while orders of the connection are open or their state is unknown. Positions at the broker stay there.',
+    description:
+      'Refused while orders of the connection are open or their state is unknown, unless its status is `error`: then these orders end as `cancelled`, ' +
+      'with `unknown_outcome` if the broker may have them, and with `trading.attention`. Orders and positions at the broker stay there.',
     extension: true,
     scope: 'trading.write',
     errors: [409],
     responses: { 204: null },
     async handler({ principal, params }) {
-      const { id } = await own(principal, params.id);
-      await actors.ask(brokerConnection, id, 'remove', null);
+      await removeConnection(actors, await own(principal, params.id));
       return { status: 204 };
     },
   });

@@ -135,6 +135,12 @@ export class AccountTurn {
     return order;
   }
 
+  /** Ends an order whose connection is removed: its broker will not report how it ended. */
+  abandonOrder(orderId: string, reason: string): void {
+    this.calls++;
+    this.afterMove(orderId, this.ctx.callColocated(tradingOrder, orderId, 'abandon', { reason }));
+  }
+
   /** Updates the account after an order has changed: an ended order is no longer open, and its legs and replacement follow it. */
   afterMove(orderId: string, { status, state }: Pick<TradingOrderRow, 'status' | 'state'>): void {
     this.updateEntry(orderId, status, state.fills.quantity);

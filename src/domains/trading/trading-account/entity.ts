@@ -60,6 +60,8 @@ export type AccountBook = {
   orderMode: OrderMode;
   /** Who fills its orders; absent: the embedded paper broker. */
   filledBy?: 'embedded' | 'broker';
+  /** Which account at the broker it belongs to (`venueAccountKey`); absent: not known. Two connections of one account would book everything twice. */
+  venueAccount?: string;
   book: Book;
   days: Record<AssetClass, ClassDay>;
   blocked: Record<AssetClass, number | null>;

@@ -131,10 +131,19 @@ export type TradingAccountContract = {
     orderMoved(input: OrderMoved): BookedNow[];
     /** The book adopts the broker's cash and positions. Creates the book. */
     adopt(input: AdoptFigures): void;
-    /** Creates the book of a new connection; if this service fills its orders, with 100,000 of paper cash, else empty until `adopt`. */
-    addBook(input: OrderRoute): void;
+    /**
+     * Creates the book of a new connection; if this service fills its orders, with 100,000 of paper cash, else empty until `adopt`. Stores the
+     * account at the broker to which the book belongs. Returns the key of the other book that belongs to this account; null: there is none.
+     */
+    addBook(input: OrderRoute & { venueAccount: string | null }): string | null;
     /** Refuses (`conflict`) while its orders are open or have an unknown outcome. */
     removeBook(input: { brokerKey: string }): void;
+    /**
+     * Ends orders of a connection that is going to be removed, as many as one turn may. Returns the number of orders that are still open.
+     *
+     * @param reason why their outcome will not be known
+     */
+    abandonOrders(input: { brokerKey: string; reason: string }): number;
   };
   queries: {
     get(input: null): TradingAccountRow | null;

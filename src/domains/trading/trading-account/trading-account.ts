@@ -14,6 +14,7 @@ import type { Quote } from '../market/port.ts';
 import { AccountTurn, freshAccount } from './account-turn.ts';
 import { adopt, orderMoved } from './adopt.ts';
 import { cancelOrder, halt, replaceOrder, resume } from './change-orders.ts';
+import { abandonOrders, addBook, removeBook } from './connection-books.ts';
 import { paperStrategyBooks } from './corporate-actions.ts';
 import { type OpenEntry, TradingAccount, type TradingAccountRow } from './entity.ts';
 import { tradingAccountInputs } from './inputs.ts';
@@ -68,8 +69,9 @@ export function tradingAccountActor(market: AccountMarket) {
       },
       orderMoved: (state, input, ctx) => work(state, ctx, (turn) => orderMoved(turn, input)),
       adopt: (state, input, ctx) => work(state, ctx, (turn) => adopt(turn, input)),
-      addBook: (state, route, ctx) => work(state, ctx, (turn) => void turn.ensureBook(route)),
+      addBook: (state, input, ctx) => work(state, ctx, (turn) => addBook(turn, input)),
       removeBook: (state, { brokerKey }, ctx) => work(state, ctx, (turn) => removeBook(turn, brokerKey)),
+      abandonOrders: (state, input, ctx) => work(state, ctx, (turn) => abandonOrders(turn, input)),
     },
     queries: {
       get: (state) => state,
@@ -82,14 +84,6 @@ export function tradingAccountActor(market: AccountMarket) {
     },
     idleTimeoutMs: 300_000,
   });
-}
-
-function removeBook(turn: AccountTurn, brokerKey: string): void {
-  const { row } = turn;
-  if (!Object.hasOwn(row.books, brokerKey)) return;
-  if (Object.values(row.open).some((entry) => entry.brokerKey === brokerKey))
-    throw new AppError('conflict', 'Orders of this broker are open, or their outcome is not known');
-  turn.row = { ...row, books: Object.fromEntries(Object.entries(row.books).filter(([key]) => key !== brokerKey)) };
 }
 
 function openOrdersOf(state: State, brokerKey: string | null) {

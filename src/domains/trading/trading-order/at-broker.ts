@@ -20,6 +20,7 @@ import { callAttention, emitSteps, fillsIn, moveRow, type OrderStep } from './or
 type Context = TurnContext<TradingOrderContract>;
 type Row = TradingOrderRow;
 
+const timers = ['outbound', 'fills', 'cancel'] as const;
 const firstCancelPauseMs = 1_000;
 const maxCancelPauseMs = 60_000;
 
@@ -126,7 +127,7 @@ export class BrokerTurn {
    */
   end(external?: OpenEntry): Row {
     const { ctx, before, steps } = this;
-    if (isFinal(this.row) && !isFinal(before)) for (const timer of ['outbound', 'fills', 'cancel']) ctx.unschedule(timer);
+    if (isFinal(this.row) && !isFinal(before)) for (const timer of timers) ctx.unschedule(timer);
     if (this.row.state.end !== null && before.state.end === null)
       ctx.schedule('fills', ctx.nowMs + this.timing.lookUpMs, 'wake', { of: 'fills' });
     const isFound = before.state.brokerOrderId === null && this.row.state.brokerOrderId !== null;
@@ -165,6 +166,24 @@ export function cancelAtBroker(row: Row, timing: OutboundTiming, ctx: Context): 
   const { state, actions } = moveOutbound(row.outbound, { kind: 'cancel_requested' }, rules, ctx.nowMs);
   const { row: after, events } = act({ ...row, outbound: state }, actions, ctx);
   return { row: events.length === 0 ? askToCancel(after, ctx) : after, events };
+}
+
+/** Ends an order whose connection is removed. The account has the end from the reply. */
+export function abandonOrder(row: Row, reason: string, ctx: Context): Row {
+  const cancelled: OrderEvent = { kind: 'ended', status: 'cancelled', reason: null, filledQuantity: row.state.fills.quantity };
+  const mayExist = mayBeAtBroker(row);
+  const { row: ended, steps } = moveRow(row, [mayExist ? { kind: 'lost', reason } : cancelled], ctx.nowMs);
+  for (const timer of timers) ctx.unschedule(timer);
+  emitSteps(steps, [], ctx);
+  if (mayExist) callAttention(ended, 'unknown_outcome', ctx);
+  return { ...ended, cancelling: { ...(row.cancelling ?? { tries: 0, attention: mayExist }), isAbandoned: true } };
+}
+
+/** Whether the broker has the order, or a request that may create it was sent. */
+function mayBeAtBroker({ filledBy, external, state, outbound }: Row): boolean {
+  if (filledBy === 'embedded') return false;
+  if (external || state.brokerOrderId !== null) return true;
+  return outbound !== null && (outbound.step !== 'post_due' || outbound.unknownSinceMs !== null);
 }
 
 /** Requests the cancel from the broker, if the broker's id of the order is known. */

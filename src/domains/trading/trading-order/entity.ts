@@ -38,8 +38,11 @@ export const TradingOrder = defineEntity({
     /** For an order at a broker, once it is to be sent: the exact body, and the state of sending. */
     body: p.text().strictNullable(),
     outbound: json<OutboundState>().strictNullable(),
-    /** Cancel requests to the broker; null: none. `isLate`: the order had ended here, because the broker did not have it. */
-    cancelling: json<{ tries: number; attention: boolean; isLate?: boolean }>().strictNullable(),
+    /**
+     * Cancel requests to the broker; null: none. `isLate`: the order had ended here, because the broker did not have it. `isAbandoned`: its
+     * connection was removed, so no further answer of the broker counts.
+     */
+    cancelling: json<{ tries: number; attention: boolean; isLate?: boolean; isAbandoned?: boolean }>().strictNullable(),
     /** When it was first due to be sent. */
     sentAt: epochMs().strictNullable(),
     /** Held by this service until its parent fills, its price is reached, or the order that it replaces has ended. */

@@ -47,6 +47,8 @@ export type TradingOrderContract = {
     release(input: { quantity: string; held: boolean; onShort: boolean; asMarket?: boolean }): TradingOrderRow;
     /** Ends an order that no broker has; otherwise requests the end from the broker. `replacedBy`: the order that replaces it. */
     requestCancel(input: { replacedBy: string | null }): TradingOrderRow;
+    /** Its connection is removed: the order ends, as `lost` if the broker may have it (`orders/order-state.ts`). */
+    abandon(input: { reason: string }): TradingOrderRow;
     /** A corporate action: quantity, fills and prices after it. */
     adjust(input: { terms: OrderTerms; filled: string }): TradingOrderRow;
 

@@ -15,7 +15,7 @@ import { foreignAtConnecting } from '../brokers/reconciliation.ts';
 import { isFinal, moveOrder, newOrder, type OrderEvent, type OrderState } from '../orders/order-state.ts';
 import type { OutboundTiming } from '../orders/outbound.ts';
 import type { OpenEntry } from '../trading-account/entity.ts';
-import { BrokerTurn, cancelAtBroker, sendOrder, termsOf } from './at-broker.ts';
+import { abandonOrder, BrokerTurn, cancelAtBroker, sendOrder, termsOf } from './at-broker.ts';
 import { TradingOrder, type TradingOrderRow } from './entity.ts';
 import { tradingOrderInputs } from './inputs.ts';
 import {
@@ -39,7 +39,7 @@ const nullableString = Type.Union([Type.String(), Type.Null()]);
 
 export function tradingOrderActor({ venue, timing, timeoutMs }: TradingOrderParts) {
   const atBroker = (state: State, ctx: Context, apply: (turn: BrokerTurn) => void): Turn<State, null> => {
-    if (state === null) return { state, reply: null };
+    if (state === null || state.cancelling?.isAbandoned === true) return { state, reply: null };
     const turn = new BrokerTurn(state, timing, ctx);
     apply(turn);
     return { state: turn.end(), reply: null };
@@ -54,6 +54,10 @@ export function tradingOrderActor({ venue, timing, timeoutMs }: TradingOrderPart
       moved,
       release,
       requestCancel: (state, input, ctx) => requestCancel(existing(state), input, timing, ctx),
+      abandon(state, { reason }, ctx) {
+        const row = abandonOrder(existing(state), reason, ctx);
+        return { state: row, reply: row };
+      },
       adjust(state, { terms, filled }, ctx) {
         const row = existing(state);
         const fills = { ...row.state.fills, quantity: filled };

@@ -141,6 +141,17 @@ test('requests with the same Idempotency-Key create one connection', async () =>
   assert.equal((await caller.json('GET', base)).total, 1);
 });
 
+test('the same broker account connected again is the same connection with the new credentials, which is answered with 200', async () => {
+  const caller = await Caller.register(service);
+  const made = await caller.json('POST', base, asAlpaca);
+  const answer = await caller.fetch('POST', base, asAlpaca);
+  assert.deepEqual([answer.status, await answer.json()], [200, made]);
+  const key = { 'idempotency-key': 'new credentials' };
+  assert.deepEqual(await caller.json('POST', base, asAlpaca, key), made);
+  assert.deepEqual(await caller.json('POST', base, asAlpaca, key), made);
+  assert.equal((await caller.json('GET', base)).total, 1);
+});
+
 test('after a kill and restart the service reads the events of its brokers from the time between', async () => {
   const placed = await own.json('POST', '/v1/trading/orders', { symbol: 'AAPL', side: 'buy', quantity: 2, order_type: 'market' });
   const now = () => own.json('GET', `/v1/trading/orders/${placed.id}`);
@@ -154,4 +165,20 @@ test('after a kill and restart the service reads the events of its brokers from 
     data.filter(({ broker_id }: Json) => broker_id === placed.broker_id).map(({ symbol, quantity }: Json) => [symbol, quantity]),
     [['AAPL', 5]],
   );
+});
+
+test('a connection whose credentials are refused is removed with its open orders, which the events report', async () => {
+  const caller = await Caller.register(service);
+  const made = await caller.json('POST', base, asAlpaca);
+  const order = await caller.json('POST', '/v1/trading/orders', { symbol: 'AAPL', side: 'buy', quantity: 1, order_type: 'market' });
+  const now = () => caller.json('GET', `/v1/trading/orders/${order.id}`);
+  await until(async () => (await now()).status === 'accepted', 'the acceptance');
+  alpaca.locked = true;
+  await until(async () => (await caller.json('GET', base)).data[0].status === 'error', 'the error');
+  assert.equal((await caller.fetch('DELETE', `${base}/${made.id}`)).status, 204);
+  alpaca.locked = false;
+  const { status, unknown_outcome, reject_reason } = await now();
+  assert.deepEqual([status, unknown_outcome], ['cancelled', true]);
+  assert.match(reject_reason, /removed/);
+  assert.equal((await caller.json('GET', base)).total, 0);
 });

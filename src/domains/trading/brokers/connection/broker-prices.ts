@@ -39,9 +39,10 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
     const credentials = await connections.credentialsOf(id);
     if (credentials?.venue !== 'alpaca') return null;
     const kept = sources.get(id);
-    if (kept?.key === credentials.apiKey) return kept.source;
+    const key = `${credentials.apiKey} ${credentials.apiSecret}`;
+    if (kept?.key === key) return kept.source;
     const source = createAlpacaData({ ...data, credentials, account: owner.accountId });
-    sources.set(id, { key: credentials.apiKey, source });
+    sources.set(id, { key, source });
     return source;
   }
 

@@ -26,7 +26,7 @@ export function connectionActor(changed: (id: string) => void) {
   return defineActor<ConnectedBrokerRow, ConnectionContract>({
     ref: brokerConnection,
     entity: ConnectedBroker,
-    commands: { create, tried, adopt, advanced, mismatched, remove, noted: (state) => ({ state, reply: null }) },
+    commands: { create, renew, identify, tried, adopt, advanced, mismatched, remove, noted: (state) => ({ state, reply: null }) },
     queries: { get: (state) => (state === null || state.removedAt !== null ? null : state) },
     effects: {
       wake: {
@@ -41,7 +41,11 @@ export function connectionActor(changed: (id: string) => void) {
   });
 }
 
-function create(state: State, { figures, ...input }: NewConnection, ctx: Context): Turn<ConnectedBrokerRow, ConnectedBrokerRow> {
+function create(
+  state: State,
+  { figures, venueAccount, ...input }: NewConnection,
+  ctx: Context,
+): Turn<ConnectedBrokerRow, ConnectedBrokerRow> {
   if (state !== null) return { state, reply: state };
   const made: ConnectedBrokerRow = {
     ...input,
@@ -56,13 +60,28 @@ function create(state: State, { figures, ...input }: NewConnection, ctx: Context
     createdAt: ctx.nowMs,
     removedAt: null,
   };
-  ctx.callColocated(tradingAccount, tradingAccountIdOf(made), 'addBook', bookOf(made));
+  const other = ctx.callColocated(tradingAccount, tradingAccountIdOf(made), 'addBook', { ...bookOf(made), venueAccount });
+  if (other !== null) throw new AppError('conflict', `The broker account is connected already, as ${other}`);
   const next = figures === null ? made : takeOver(made, figures, ctx);
   return afterChange(next, ctx);
 }
 
-function tried(state: State, { error }: { error: string | null }, ctx: Context): Turn<State, null> {
+function renew(state: State, { credentials }: { credentials: string }, ctx: Context): Turn<ConnectedBrokerRow, ConnectedBrokerRow> {
+  const known = present(state);
+  // Without the broker's figures it is not ready yet.
+  const ready = known.adopted || known.filledBy === 'embedded' ? { status: 'connected' as const, error: null } : {};
+  return afterChange({ ...known, ...ready, credentials }, ctx);
+}
+
+function identify(state: State, { venueAccount }: { venueAccount: string }, ctx: Context): Turn<State, string | null> {
+  const known = present(state);
+  const reply = ctx.callColocated(tradingAccount, tradingAccountIdOf(known), 'addBook', { ...bookOf(known), venueAccount });
+  return { state, reply };
+}
+
+function tried(state: State, { error, credentials }: { error: string | null; credentials?: string }, ctx: Context): Turn<State, null> {
   if (state === null || state.removedAt !== null || state.error === error) return { state, reply: null };
+  if (credentials !== undefined && credentials !== state.credentials) return { state, reply: null };
   if (state.error === null) attention(state, { reason: 'credentials' }, ctx);
   // A different message for the same failure is no reason to retry at once.
   if (state.error === null || error === null) ctx.run('wake', {});

@@ -23,15 +23,23 @@ export type NewConnection = Pick<
 > & {
   /** null: not known yet; the reconciliation requests them. */
   figures: Figures | null;
+  /** `venueAccountKey`; null: not known yet. */
+  venueAccount: string | null;
 };
 
 export type ConnectionContract = {
   commands: {
+    /** Refuses (`conflict`) if another connection belongs to the same account at the broker. */
     create(input: NewConnection): ConnectedBrokerRow;
+    /** New credentials for the same account at the broker, which the broker accepts. Orders, book and cursor stay. */
+    renew(input: { credentials: string }): ConnectedBrokerRow;
+    /** The account at the broker to which the credentials belong. Returns the id of another connection to it; null: there is none. */
+    identify(input: { venueAccount: string }): string | null;
     /**
      * The result of a test of the credentials; null: the broker accepts them. A connection whose credentials are refused needs attention.
+     * `credentials`: those that were tested, encrypted; the result is ignored if they were replaced meanwhile.
      */
-    tried(input: { error: string | null }): null;
+    tried(input: { error: string | null; credentials?: string }): null;
     /**
      * Adopts the broker's figures: the first ones, or by a person's decision, which ends a halt.
      *

@@ -150,9 +150,9 @@ export class OpenConnections {
   }
 
   /** Notifies the connection's actor that the broker refused the credentials, or accepts them again. */
-  async tried(id: string, error: string | null): Promise<void> {
+  async tried({ id, credentials }: ConnectedBrokerRow, error: string | null): Promise<void> {
     const { actors, log } = this.parts;
-    await actors.ask(brokerConnection, id, 'tried', { error }).catch((err) => {
+    await actors.ask(brokerConnection, id, 'tried', { error, credentials }).catch((err) => {
       log.warn({ err, broker_id: id }, 'the status of a broker connection could not be stored');
     });
   }
@@ -185,7 +185,7 @@ export class OpenConnections {
       const row = await this.readSoon(id);
       if (row === null || this.isLocked(row)) return otherwise;
       const answer = await ask(this.adapter(row));
-      if (answer.kind === 'credentials') await this.tried(id, answer.reason ?? 'the broker does not take the credentials');
+      if (answer.kind === 'credentials') await this.tried(row, answer.reason ?? 'the broker does not take the credentials');
       return answer;
     };
     const reason = 'the broker connection could not be read';

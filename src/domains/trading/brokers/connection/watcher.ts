@@ -11,9 +11,9 @@ import { nextCloseMs, utcDay } from '../../market/calendar.ts';
 import { tradingAccount, tradingAccountIdOf } from '../../trading-account/messages.ts';
 import { tradingOrder } from '../../trading-order/messages.ts';
 import { afterUnknownOf } from '../order-body.ts';
-import type { BrokerConnection, UpdateStream } from '../port.ts';
+import type { BrokerConnection, UpdateStream, VenueAccount } from '../port.ts';
 import { comparePositions, type Difference, type SeenOrder } from '../reconciliation.ts';
-import { failureText } from './connect.ts';
+import { failureText, venueAccountKey } from './connect.ts';
 import { foreignOrderId } from './connection.ts';
 import type { ConnectedBrokerRow } from './entity.ts';
 import { brokerConnection } from './messages.ts';
@@ -47,12 +47,16 @@ export class ConnectionWatcher {
   private readonly stop = new AbortController();
   private row: ConnectedBrokerRow | null = null;
   private stream: UpdateStream | null = null;
+  /** The encrypted credentials with which the stream was opened. */
+  private streamCredentials: string | null = null;
   private wanted: Extent | null = null;
   private running: Promise<void> | null = null;
   private timer: NodeJS.Timeout | undefined;
   private readonly booked = new Set<string>();
   /** When the broker first counted fills of an order that it has not listed. By the broker's id. */
   private readonly lacking = new Map<string, number>();
+  /** The connection has the broker's id of the account. */
+  private isIdentified = false;
   private differences: Difference[] = [];
   /** When a full round first did not find an order with an unknown outcome at the broker. By our id. */
   private readonly absent = new Map<string, number>();
@@ -130,6 +134,10 @@ export class ConnectionWatcher {
       if (account.kind === 'credentials' || row.error !== null) await this.report(failureText(account));
       return;
     }
+    const other = await this.identify(account.value);
+    // A second connection to the same account would book everything twice.
+    if (other !== null && row.filledBy === 'broker' && !row.adopted)
+      return this.report(`The broker account is connected already, as ${other}: delete this connection`);
     if (row.filledBy === 'broker' && !row.adopted) {
       const figures = await connections.figures(row, this.stop.signal);
       if (figures.kind !== 'known') return this.report(failureText(figures));
@@ -139,14 +147,26 @@ export class ConnectionWatcher {
     this.listen(row, broker);
   }
 
+  /** Stores, once for this watcher, to which account the credentials belong. Returns the id of another connection to it. */
+  private async identify(account: VenueAccount): Promise<string | null> {
+    const venueAccount = venueAccountKey(account);
+    if (this.isIdentified || venueAccount === null) return null;
+    const other = await this.parts.actors.ask(brokerConnection, this.id, 'identify', { venueAccount });
+    this.isIdentified = other === null;
+    return other;
+  }
+
   private async report(error: string | null): Promise<void> {
     if (this.row === null || this.row.error === error) return;
-    await this.parts.connections.tried(this.id, error);
+    await this.parts.connections.tried(this.row, error);
     this.row = null;
   }
 
   private listen(row: ConnectedBrokerRow, broker: BrokerConnection): void {
-    if (this.stream !== null || row.filledBy === 'embedded' || this.stop.signal.aborted) return;
+    if (row.filledBy === 'embedded' || this.stop.signal.aborted) return;
+    if (this.stream !== null && this.streamCredentials === row.credentials) return;
+    this.stream?.close();
+    this.streamCredentials = row.credentials;
     let isFirst = true;
     this.stream = broker.updates({
       changed: () => this.request('orders'),
@@ -163,6 +183,10 @@ export class ConnectionWatcher {
     const { actors, database, connections } = this.parts;
     const broker = connections.adapter(row);
     this.listen(row, broker);
+    if (extent === 'all' && !this.isIdentified) {
+      const account = await broker.account(this.stop.signal);
+      if (account.kind === 'known') await this.identify(account.value);
+    }
     const before = extent === 'all' ? await this.positions(row) : {};
     const held = storedOrders(database, row.id);
     const earlier = new Set(row.earlier);

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import test, { after, afterEach, before } from 'node:test';
 import { brokerConnection } from '../../../../../src/domains/trading/brokers/connection/messages.ts';
+import { removeConnection } from '../../../../../src/domains/trading/brokers/connection/remove.ts';
 import { shownMode } from '../../../../../src/domains/trading/orders/order-view.ts';
+import { newId } from '../../../../../src/ids.ts';
 import { alpacaKeys } from '../../../../support/alpaca-server.ts';
 import { type Broker, BrokerWorld, brokerTiming } from '../../../../support/broker-world.ts';
 import { outcomeOf } from '../../../../support/runtime.ts';
@@ -134,4 +136,94 @@ test('a paper connection to Coinbase is a paper account of this service: nothing
   const { id } = await world.place(broker);
   await world.status(id, 'accepted');
   assert.equal(world.coinbase.posts.length, 0);
+});
+
+for (const name of ['alpaca', 'tradier', 'coinbase'] as const) {
+  test(`${name}: connecting the same account again replaces revoked credentials; the connection, its orders and positions go on`, async () => {
+    const broker = await world.connect(name);
+    const { id } = await world.place(broker);
+    await world.status(id, 'accepted');
+    broker.server.rotateKeys();
+    await until(async () => (await known(broker))!.status === 'error', 'the error');
+    const there = world.at(broker, id)!;
+    broker.server.fill(there, there.quantity / 2, 100);
+    const { row, isNew } = await world.connectTo(name, broker.accountId);
+    assert.deepEqual([row.id, isNew, row.status, row.error], [broker.row.id, false, 'connected', null]);
+    await world.status(id, 'partially_filled');
+    assert.equal(Number(await world.held(broker)), there.quantity / 2);
+    await world.cancel(broker, id);
+    await world.status(id, 'cancelled');
+    assert.equal((await world.connections.of(ownerOf(broker))).length, 1);
+    assert.equal((await known(broker))!.status, 'connected');
+  });
+
+  test(`${name}: an account of the broker has one connection, also if it is connected several times at once`, async () => {
+    const broker = await world.connect(name);
+    const again = await Promise.all([world.connectTo(name, broker.accountId), world.connectTo(name, broker.accountId)]);
+    assert.deepEqual(
+      again.map(({ row, isNew }) => [row.id, isNew]),
+      [
+        [broker.row.id, false],
+        [broker.row.id, false],
+      ],
+    );
+    const { id } = await world.place(broker);
+    await world.status(id, 'accepted');
+    const other = await world.add(name, broker.row.orderMode);
+    const both = await Promise.all([world.connectTo(name, other.accountId), world.connectTo(name, other.accountId)]);
+    assert.deepEqual(new Set(both.map(({ row }) => row.id)), new Set([other.row.id]));
+    assert.equal((await world.connections.of(ownerOf(broker))).length, 1);
+  });
+}
+
+test('two requests that connect an account at the same time make one connection', async () => {
+  const accountId = newId('acct_', null);
+  const both = await Promise.all([world.connectTo('alpaca', accountId), world.connectTo('alpaca', accountId)]);
+  assert.deepEqual(both.map(({ isNew }) => isNew).toSorted(), [false, true]);
+  assert.equal(both[0].row.id, both[1].row.id);
+});
+
+test('another account of the same broker is another connection', async () => {
+  const broker = await world.connect('alpaca');
+  world.alpaca.accountId = '904837e3-0000-47ec-b432-046db621571b';
+  const { row, isNew } = await world.connectTo('alpaca', broker.accountId);
+  assert.equal(isNew, true);
+  assert.notEqual(row.id, broker.row.id);
+});
+
+test('a connection made while the broker did not answer takes nothing over if its account is connected already', async () => {
+  const broker = await world.connect('alpaca');
+  world.alpaca.dark = true;
+  const { row, isNew } = await world.connectTo('alpaca', broker.accountId);
+  assert.deepEqual([isNew, row.status], [true, 'error']);
+  world.alpaca.dark = false;
+  const second = async () => (await world.test.actors.query(brokerConnection, row.id, 'get', null))!;
+  await until(async () => (await second()).error?.includes(broker.row.id) === true, 'the reason');
+  assert.deepEqual([(await second()).adopted, (await second()).status], [false, 'error']);
+  await world.test.actors.ask(brokerConnection, broker.row.id, 'remove', null);
+  await until(async () => (await second()).status === 'connected', 'the connection');
+});
+
+test('a connection with refused credentials can be removed: its open orders end with an unknown outcome, and others only end', async () => {
+  const broker = await world.connect('alpaca');
+  const { id } = await world.place(broker);
+  await world.status(id, 'accepted');
+  const next = await world.replace(broker, id, { quantity: '3' });
+  world.alpaca.ignoresCancels = true;
+  world.alpaca.rotateKeys();
+  await until(async () => (await known(broker))!.status === 'error', 'the error');
+  await removeConnection(world.test.actors, await world.connection(broker));
+  const [lost, waiting] = await Promise.all([world.order(id), world.order(next.id)]);
+  assert.deepEqual(
+    [lost.status, lost.state.unknownOutcome, waiting.status, waiting.state.unknownOutcome],
+    ['cancelled', true, 'cancelled', false],
+  );
+  assert.match(lost.state.rejectReason ?? '', /not known/);
+  await until(() => attentions(broker).some(({ reason, order_id }) => reason === 'unknown_outcome' && order_id === id), 'the event');
+  assert.equal(await world.test.actors.query(brokerConnection, broker.row.id, 'get', null), null);
+  // The order at the broker is an external one for the next connection.
+  const { row, isNew } = await world.connectTo('alpaca', broker.accountId);
+  assert.equal(isNew, true);
+  const external = () => world.test.sql('select status from trading_order where broker_key = $1 and external', [row.id]);
+  await until(async () => (await external()).length === 1, 'the order');
 });
