@@ -11,7 +11,7 @@ import { defineActor, type EffectResult, type Turn, type TurnContext } from '../
 import { AppError } from '../../../errors.ts';
 import { authorization } from '../authorization/messages.ts';
 import { lifeOf } from '../renewal/life.ts';
-import { endRenewal, needToken, noPlace, renewalOutcome, type TokenNeed, type TokenReply } from '../renewal/turns.ts';
+import { endRenewal, endWaits, needToken, noPlace, renewalOutcome, type TokenNeed, type TokenReply } from '../renewal/turns.ts';
 import { ReceivedMessageEntry } from '../whatsapp/entity.ts';
 import type { InboundMessage } from '../whatsapp/received.ts';
 import type { IntegrationEffects } from './effects.ts';
@@ -118,15 +118,13 @@ export function integrationActor({ effects, shown, hasTools, titleOf }: Integrat
   function disconnect(state: State, _input: null, ctx: Context): Turn<State, null> {
     if (state === null) throw new AppError('not_found', 'Integration not found');
     if (state.status === 'disconnected') return { state, reply: null };
-    const settled = endRenewal(state, { kind: 'ended' }, ctx);
+    endWaits(state, ctx);
     const { accountId, service, tokens } = state;
-    const revokeEffectId = ctx.run('revoke', { service, tokens });
     ctx.run('release', { accountId, message: `${titleOf(service)} was disconnected` });
     ctx.unschedule(checkTimer);
     const ended: IntegrationRow = {
-      ...settled,
-      ...{ status: 'disconnected', reason: null, tokens: '', renewable: false, expiresAt: null, renewAt: null },
-      ...{ revokeEffectId, inboundId: null },
+      ...endAccess(state, tokens, ctx),
+      ...{ status: 'disconnected', reason: null, tokens: '', renewable: false, expiresAt: null, renewAt: null, inboundId: null },
     };
     emit(ended, 'disconnected', ctx);
     return { state: ended, reply: null };
@@ -142,6 +140,8 @@ export function integrationActor({ effects, shown, hasTools, titleOf }: Integrat
     const ended = { ...state, refreshEffectId: null };
     const found = renewalOutcome(outcome, ctx);
     if (found === null) return { state: ended, reply: null };
+    if (state.status === 'disconnected')
+      return { state: found.kind === 'granted' ? endAccess(ended, found.grant.tokens, ctx) : ended, reply: null };
     return { state: found.kind === 'granted' ? renewed(ended, found.grant, ctx) : fail(ended, found.reason, ctx), reply: null };
   }
 
@@ -172,6 +172,12 @@ export function integrationActor({ effects, shown, hasTools, titleOf }: Integrat
   function emit(row: IntegrationRow, name: string, ctx: Context): void {
     ctx.emit({ accountId: row.accountId, type: `integration.${name}`, data: { integration: shown(row) } });
   }
+}
+
+/** Ends access by these tokens at the service, in the background; they replace those of an earlier renewal. */
+function endAccess(state: IntegrationRow, tokens: string, ctx: Context): IntegrationRow {
+  if (typeof state.revokeEffectId === 'string') ctx.cancel(state.revokeEffectId);
+  return { ...state, revokeEffectId: ctx.run('revoke', { service: state.service, tokens }) };
 }
 
 function receive(state: State, { messages }: { messages: InboundMessage[] }, ctx: Context): Turn<State, null> {

@@ -9,7 +9,7 @@ import { defineActor, type EffectResult, type EffectsOf, type Turn, type TurnCon
 import { AppError } from '../../../errors.ts';
 import { authorization } from '../authorization/messages.ts';
 import { lifeOf } from '../renewal/life.ts';
-import { endRenewal, needToken, noPlace, renewalOutcome, type TokenNeed, type TokenReply } from '../renewal/turns.ts';
+import { endRenewal, endWaits, needToken, noPlace, renewalOutcome, type TokenNeed, type TokenReply } from '../renewal/turns.ts';
 import { type McpAuthority, type McpReason, McpServer, type McpServerRow } from './entity.ts';
 import { type McpGrant, type McpRefreshed, type McpServerContract, mcpServer, type NewMcpServer } from './messages.ts';
 import { approve, type FoundTool, firstPins, isSameList, merge } from './pins.ts';
@@ -118,12 +118,12 @@ export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServer
 
   function remove(state: State, ctx: Context): Turn<State, null> {
     const known = present(state);
-    const ended = endRenewal(known, { kind: 'ended' }, ctx);
+    endWaits(known, ctx);
     const { accountId, secrets, authority } = known;
     if (authority !== null) ctx.run('revoke', { accountId, secrets, authority });
     ctx.run('release', { accountId: known.accountId, message: `The MCP server ${known.name} was disconnected` });
     const gone = { secrets: '', tools: [], reason: null, renewable: false, expiresAt: null, renewAt: null, ...consent(null, ctx) };
-    const row: McpServerRow = { ...ended, ...gone, removedAt: ctx.nowMs };
+    const row: McpServerRow = { ...known, ...gone, removedAt: ctx.nowMs };
     // A server that never listed its tools was never connected.
     if (known.listedAt !== null) emit(row, 'disconnected', ctx);
     return { state: row, reply: null };
@@ -152,6 +152,11 @@ export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServer
     const ended: McpServerRow = { ...state, refreshEffectId: null };
     const found = renewalOutcome(outcome, ctx);
     if (found === null) return { state: ended, reply: null };
+    const { accountId, authority } = ended;
+    if (ended.removedAt !== null) {
+      if (found.kind === 'granted' && authority !== null) ctx.run('revoke', { accountId, secrets: found.grant.secrets, authority });
+      return { state: ended, reply: null };
+    }
     // A renewal gives no scope that was missing.
     const renewed = (grant: McpGrant) => ({ ...granted(ended, grant, ctx), reason: ended.reason });
     return { state: found.kind === 'granted' ? renewed(found.grant) : fail(ended, found.reason, ctx), reply: null };

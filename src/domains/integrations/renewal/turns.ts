@@ -79,6 +79,14 @@ export function renewalOutcome<G, R>(outcome: EffectOutcome<Renewed<G, R>>, ctx:
   return outcome.value;
 }
 
+/**
+ * The connection ends while a renewal may run: its callers are answered, and the renewal goes on. The service may have granted new tokens
+ * already, which nobody else knows: with its outcome their access is ended too. It requests none after this turn.
+ */
+export function endWaits(row: Renewable, ctx: Context): void {
+  if (row.refreshEffectId !== null) answer(ctx, { kind: 'ended' });
+}
+
 /** Ends the running renewal: its result must not change later tokens. */
 export function endRenewal<Row extends Renewable>(row: Row, reply: TokenReply, ctx: Context): Row {
   if (row.refreshEffectId === null) return row;

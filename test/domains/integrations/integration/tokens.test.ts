@@ -202,6 +202,23 @@ test('disconnecting revokes access at the service, with three retries, ends agen
   assert.deepEqual(events(), ['integration.connected', 'integration.disconnected']);
 });
 
+test('disconnecting during a renewal also ends access by the tokens that the renewal obtains', async (t) => {
+  const { service, runtime, id, row, request, events, clock } = await connected(t);
+  clock.move(3_601_000);
+  const answered = Promise.withResolvers<void>();
+  service.beforeTokenAnswer = () => answered.promise;
+  const failure = failureOf(request());
+  await until(() => service.tokenRequests.length === 1);
+  await runtime.actors.ask(integration, id, 'disconnect', null);
+  assert.equal((await failure).type, 'forbidden');
+  answered.resolve();
+  await until(() => service.apiRequests.some(({ text }) => text.includes('"access-2-')));
+  assert.equal(service.tokenRequests.length, 1);
+  const { status, tokens, refreshEffectId } = await row();
+  assert.deepEqual([status, tokens, refreshEffectId], ['disconnected', '', null]);
+  assert.deepEqual(events(), ['integration.connected', 'integration.disconnected']);
+});
+
 test('connecting again during a revocation keeps the id and the new tokens', async (t) => {
   const { service, runtime, id, connect, row, request } = await connected(t);
   service.apiFaults = [{ status: 500 }];

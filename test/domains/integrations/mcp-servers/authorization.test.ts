@@ -144,6 +144,23 @@ test('removing a server revokes its tokens at the authorization server, with ret
   assert.equal(second!.form.client_id, 'http://127.0.0.1:1/integrations/oauth-client.json');
 });
 
+test('removing a server during a renewal also revokes the tokens that the renewal obtains', async () => {
+  const row = await world.connect(server.url);
+  await consent(row);
+  oauth.taken.clear();
+  const answered = Promise.withResolvers<void>();
+  oauth.beforeTokenAnswer = () => answered.promise;
+  const asked = oauth.tokenRequests.length;
+  const call = refusalOf(world.call(row, 'mcp_docs_echo'));
+  await until(() => oauth.tokenRequests.length > asked);
+  await world.test.actors.ask(mcpServer, row.id, 'remove', null);
+  await call;
+  answered.resolve();
+  oauth.beforeTokenAnswer = () => {};
+  const obtained = [...oauth.refreshTokens].at(-1);
+  await until(() => oauth.revocations.some(({ form }) => form.token === obtained));
+});
+
 test('a client registered by the operator is preferred and used with its secret', async () => {
   world.parts.registered = registeredClients([`${issuer}/|troupe-client|s3cret`, 'https://other.example|x']);
   try {
