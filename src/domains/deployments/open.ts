@@ -36,8 +36,8 @@ export function openDeployments(platform: Platform): DeploymentParts {
   const { config, connected, clock, secretKey, acceptedKeys, spareTime } = platform;
   const credentials = credentialBox(secretKey, acceptedKeys);
   const apiUrls = apiUrlsOf(config);
-  const openCalls: OpenCalls = ({ target, accountId, credentials: own, pause }) => {
-    const { title } = findHost({ target, projectGiven: false });
+  const openCalls: OpenCalls = ({ target, project, accountId, credentials: own, pause }) => {
+    const { title } = findHost({ target, projectGiven: project !== null });
     const apiUrl = withoutTrailing(apiUrls[target], '/');
     return hostCalls({ outbound: connected, clock, apiUrl, title, accountId, credentials: own, ...(pause && { pause }) });
   };
@@ -60,7 +60,7 @@ export function openDeployments(platform: Platform): DeploymentParts {
     openCalls,
     accessOf(chosen, accountId) {
       const own = openCredentials(credentials, chosen);
-      return accessOf(chosen, own, openCalls({ target: chosen.target, accountId, credentials: own }));
+      return accessOf(chosen, own, openCalls({ target: chosen.target, project: chosen.project, accountId, credentials: own }));
     },
     apiUrls,
     stats: new DeploymentStats(),

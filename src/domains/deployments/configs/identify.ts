@@ -13,6 +13,8 @@ import type { Credentials } from './credentials.ts';
 /** Calls of a host for an account. */
 export type OpenCalls = (caller: {
   target: Target;
+  /** Of the configuration. */
+  project: string | null;
   accountId: string;
   /** Masked in every text of the host. */
   credentials: Credentials;
@@ -37,7 +39,7 @@ export async function identify(
 ): Promise<number | null> {
   const { target, project } = config;
   const host = findHost({ target, projectGiven: project !== null });
-  const calls = openCalls({ target, accountId, credentials, pause: noSecondAttempt });
+  const calls = openCalls({ target, project, accountId, credentials, pause: noSecondAttempt });
   const signal = AbortSignal.timeout(withinMs);
   try {
     await host.identify(accessOf(config, credentials, calls), signal);

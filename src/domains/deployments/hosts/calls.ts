@@ -6,6 +6,7 @@
  * H2 5xx and a lost answer are tried again where a repeat does no harm: five attempts, none later than 60 s after the first failure, then `provider_down`.
  * H3 A request that must not be repeated throws `OutcomeUnknown` after 5xx or a lost answer: the caller searches for what it may have created.
  * H4 No credential is in an error.
+ * H5 A page in place of the host's answer, such as a proxy sends with 200 or 404, is a lost answer.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '../../../backoff.ts';
@@ -74,14 +75,16 @@ export function hostCalls(parts: HostCallParts): HostCalls {
         const tried = await attempt(request);
         if (tried.kind === 'answered') {
           const { answer } = tried;
-          if (isGood(answer.status) || request.accept?.includes(answer.status)) return answer;
+          const isAnswer = isGood(answer.status) || request.accept?.includes(answer.status) === true;
+          const isPage = isAnswer && request.url === undefined && answer.json === null && answer.text.trimStart().startsWith('<');
+          if (isAnswer && !isPage) return answer;
           if (answer.status === 429) {
             limits += 1;
             if (limits >= attempts) throw failed('rate_limited', answer);
             await waitForLimit(limitMs(answer), request.signal);
             continue;
           }
-          if (answer.status < 500 && answer.status !== 408) throw failed(codeOf(answer.status), answer);
+          if (!isPage && answer.status < 500 && answer.status !== 408) throw failed(codeOf(answer.status), answer);
         }
         faults += 1;
         if (!request.repeatable) throw unknownOutcome(tried);

@@ -5,7 +5,7 @@ import { messageOf } from './calls.ts';
 import { forEachFile } from './for-each-file.ts';
 import type { HostAccess, HostAnswer, HostRequest } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
-import { type Fields, fieldsOf, listOf, unknownForm } from './read-answer.ts';
+import { type Fields, fieldsOf, listOf, UnknownForm } from './read-answer.ts';
 
 export const cloudflareCredentials = ['token', 'account_id'];
 export const maxFiles = 20_000;
@@ -22,7 +22,7 @@ export function resultOf(answer: HostAnswer): unknown {
     const isRefused = listOf(errors).some(({ code }) => refusals.has(code));
     throw new DeployFailed(isRefused ? 'auth' : 'provider_down', messageOf(answer, title));
   }
-  if (result === undefined) throw unknownForm(title);
+  if (result === undefined) throw new UnknownForm(title);
   return result;
 }
 

@@ -3,6 +3,7 @@ import { backoffMs } from '../../../backoff.ts';
 import { monotonicMs } from '../../../clock.ts';
 import { OutcomeUnknown } from './calls.ts';
 import type { HostCalls } from './host.ts';
+import { UnknownForm } from './read-answer.ts';
 
 export type CreateOnce<T> = {
   /** An earlier request may have created it. */
@@ -21,7 +22,7 @@ const maxFailingMs = 60_000;
 const firstPauseMs = 500;
 const maxPauseMs = 8_000;
 
-/** Searches for it before it creates it again: after a lost answer it may exist. */
+/** Searches for it before it creates it again: after an answer that is lost or not understood it may exist. */
 export async function createOnce<T>({ mayExist, find, create, outcomeUnknown, calls, signal }: CreateOnce<T>): Promise<T> {
   let mayBeThere = mayExist;
   let failingSinceMs: number | null = null;
@@ -33,7 +34,7 @@ export async function createOnce<T>({ mayExist, find, create, outcomeUnknown, ca
     try {
       return await create();
     } catch (error) {
-      if (!(error instanceof OutcomeUnknown)) throw error;
+      if (!(error instanceof OutcomeUnknown || error instanceof UnknownForm)) throw error;
       outcomeUnknown();
       faults += 1;
       mayBeThere = true;

@@ -3,7 +3,7 @@ import { backoffMs } from '../../../backoff.ts';
 import { messageOf, OutcomeUnknown } from './calls.ts';
 import type { HostAccess, HostAnswer } from './host.ts';
 import { DeployFailed, type FailureCode } from './host-failure.ts';
-import { type Fields, fieldsOf, listOf, requiredText, textOf, unknownForm } from './read-answer.ts';
+import { type Fields, fieldsOf, listOf, requiredText, textOf, UnknownForm } from './read-answer.ts';
 
 export const title = 'Expo';
 /** The channel that installed apps follow. */
@@ -101,7 +101,7 @@ async function makeBranch(access: HostAccess, app: ExpoApp, signal: AbortSignal)
   }`;
   const find = async () => (await findChannel(access, app, signal)).branch;
   const found = (await once(access, query, { appId: app.id, name: channel }, find, signal)) ?? (await find());
-  if (found === null) throw unknownForm(title);
+  if (found === null) throw new UnknownForm(title);
   return found;
 }
 

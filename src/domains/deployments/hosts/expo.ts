@@ -23,7 +23,7 @@ import { checkExport, type ExpoAsset, type ExpoExport, type PlatformUpdate, read
 import type { Host, HostAccess, Publication } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
 import { multipart } from './multipart.ts';
-import { fieldsOf, listOf, requiredText, textsOf, unknownForm } from './read-answer.ts';
+import { fieldsOf, listOf, requiredText, textsOf, UnknownForm } from './read-answer.ts';
 import { contentOf, uploadAll } from './upload.ts';
 
 /** The number that Expo's own client requests. */
@@ -117,7 +117,7 @@ async function publishUpdates(access: HostAccess, publication: Publication, expo
       const { updateBranch } = await ask(access, query, { input }, { signal, repeatable: false });
       const made = groupsIn(listOf(fieldsOf(updateBranch).publishUpdateGroups));
       const providerId = idsOf([...there.chosen, ...made]);
-      if (made.length === 0 || providerId === null) throw unknownForm(title);
+      if (made.length === 0 || providerId === null) throw new UnknownForm(title);
       publication.log(`${title} published the update for runtime version ${[...versions.keys()].join(' and ')}`, 'provider');
       return providerId;
     },
@@ -193,7 +193,7 @@ async function uploadAssets(access: HostAccess, publication: Publication, assets
     const { asset } = await ask(access, query, { types: part.map(({ contentType }) => contentType) }, { signal });
     const { specifications } = fieldsOf(fieldsOf(asset).getSignedAssetUploadSpecifications);
     const signed = textsOf(specifications);
-    if (signed.length !== part.length) throw unknownForm(title);
+    if (signed.length !== part.length) throw new UnknownForm(title);
     await uploadAll({
       items: part.map((one, n) => ({ file: one.file, ...signedPost(signed[n]!) })),
       bytesOf: ({ file }) => 2 * file.sizeBytes,
@@ -215,7 +215,7 @@ function signedPost(specification: string): { url: string; fields: Record<string
   try {
     given = JSON.parse(specification);
   } catch {
-    throw unknownForm(title);
+    throw new UnknownForm(title);
   }
   const { url, fields } = fieldsOf(given);
   const texts = Object.entries(fieldsOf(fields)).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as const] : []));

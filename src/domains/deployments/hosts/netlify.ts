@@ -5,12 +5,12 @@
  * Shapes: netlify/open-api 65080317 swagger.yml 2.60.0 and go/porcelain, netlify/cli 88ece291 src/utils/deploy; seen 2026-11-23.
  */
 import type { SiteFile } from '../snapshot/site.ts';
-import { messageOf, OutcomeUnknown } from './calls.ts';
+import { messageOf } from './calls.ts';
 import { createOnce } from './create-once.ts';
 import { forEachFile } from './for-each-file.ts';
 import type { Host, HostAccess, HostAnswer, HostState, Publication } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
-import { type Fields, fieldsOf, listOf, textOf, textsOf, unknownForm } from './read-answer.ts';
+import { type Fields, fieldsOf, listOf, requiredText, textOf, textsOf, UnknownForm } from './read-answer.ts';
 import { contentOf, uploadAll } from './upload.ts';
 
 const title = 'Netlify';
@@ -233,7 +233,7 @@ function addressOf({ ssl_url: secure, url: plain, deploy_ssl_url: deploySecure, 
   const [first, second] = [textOf(secure), textOf(plain)];
   const url = first !== undefined && second !== undefined && hostOf(first) !== hostOf(second) ? second : (first ?? second);
   const any = url ?? textOf(deploySecure) ?? textOf(deployPlain);
-  if (any === undefined) throw unknownForm(title);
+  if (any === undefined) throw new UnknownForm(title);
   return any;
 }
 
@@ -243,10 +243,7 @@ function hostOf(url: string): string {
 
 function idOrUnknown(answer: HostAnswer): string {
   failOnError(answer);
-  const id = textOf(fieldsOf(answer.json).id);
-  // It was created, but its id is unknown: it can be found by its name or title.
-  if (id === undefined) throw new OutcomeUnknown(`${title} answered in a form that is not known here`);
-  return id;
+  return requiredText(answer.json, 'id', title);
 }
 
 /** Netlify reports errors as {code, message}, by their status or inside an answer. */

@@ -56,8 +56,11 @@ export const pages: Host = {
   async state(access, providerId, signal) {
     const path = deploymentPath(access, providerId);
     const answer = await access.calls.request({ method: 'GET', path, accept: [404], repeatable: true, signal });
-    if (answer.status === 404) return { kind: 'failed', code: 'cancelled', message: `${title} has no such deployment any more` };
-    return stateIn(fieldsOfResult(answer), () => lastLine(access, providerId, signal));
+    if (answer.status !== 404) return stateIn(fieldsOfResult(answer), () => lastLine(access, providerId, signal));
+    // A single answer is no proof: the list of the project decides.
+    const isListed = (await deploymentsOf(access, signal)).some(({ id }) => id === providerId);
+    if (isListed) return { kind: 'working', detail: 'it is listed, and not shown yet' };
+    return { kind: 'failed', code: 'cancelled', message: `${title} has no such deployment any more` };
   },
   find: async (access, deploymentId, signal) => (await taggedIds(access, deploymentId, signal))[0] ?? null,
   copies: {
@@ -239,12 +242,16 @@ async function lastLine({ calls, ...access }: HostAccess, providerId: string, si
 }
 
 /** By its message: Pages has no other place for a tag. */
-async function taggedIds({ calls, ...access }: HostAccess, deploymentId: string, signal: AbortSignal): Promise<string[]> {
+async function taggedIds(access: HostAccess, deploymentId: string, signal: AbortSignal): Promise<string[]> {
+  const tagged = (await deploymentsOf(access, signal)).filter((one) => messageIn(one) === messageOf(deploymentId));
+  return tagged.flatMap(({ id }) => textOf(id) ?? []);
+}
+
+/** Newest first; none where there is no such project. */
+async function deploymentsOf({ calls, ...access }: HostAccess, signal: AbortSignal): Promise<Fields[]> {
   const path = `${projectPath(access)}/deployments`;
   const answer = await calls.request({ method: 'GET', path, accept: [404], repeatable: true, signal });
-  if (answer.status === 404) return [];
-  const tagged = listOf(resultOf(answer)).filter((one) => messageIn(one) === messageOf(deploymentId));
-  return tagged.flatMap(({ id }) => textOf(id) ?? []);
+  return answer.status === 404 ? [] : listOf(resultOf(answer));
 }
 
 function messageIn({ deployment_trigger: trigger }: Fields): unknown {

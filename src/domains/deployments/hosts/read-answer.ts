@@ -13,13 +13,17 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Throws `DeployFailed` if the field is missing. */
-export function requiredText(answer: unknown, field: string, title: string): string {
-  const text = textOf(fieldsOf(answer)[field]);
-  if (text === undefined) throw unknownForm(title);
-  return text;
+/** An answer that is not understood. If it is that to a creation, the host may have carried it out: see `createOnce`. */
+export class UnknownForm extends DeployFailed {
+  override name = 'UnknownForm';
+  constructor(title: string) {
+    super('provider_down', `${title} answered in a form that is not known here`);
+  }
 }
 
-export function unknownForm(title: string): DeployFailed {
-  return new DeployFailed('provider_down', `${title} answered in a form that is not known here`);
+/** Throws `UnknownForm` if the field is missing. */
+export function requiredText(answer: unknown, field: string, title: string): string {
+  const text = textOf(fieldsOf(answer)[field]);
+  if (text === undefined) throw new UnknownForm(title);
+  return text;
 }

@@ -5,12 +5,12 @@
  * Shapes: vercel/vercel 17d9ebaf packages/client (what its CLI sends) and vercel.com/docs/rest-api; seen 2026-11-23.
  */
 import type { SiteFile } from '../snapshot/site.ts';
-import { messageOf, OutcomeUnknown } from './calls.ts';
+import { messageOf } from './calls.ts';
 import { createOnce } from './create-once.ts';
 import { forEachFile } from './for-each-file.ts';
 import type { Host, HostAccess, HostAnswer, HostState, Publication } from './host.ts';
 import { DeployFailed, type FailureCode } from './host-failure.ts';
-import { fieldsOf, listOf, textOf, textsOf, unknownForm } from './read-answer.ts';
+import { fieldsOf, listOf, requiredText, textOf, textsOf, UnknownForm } from './read-answer.ts';
 import { contentOf, uploadAll } from './upload.ts';
 
 const title = 'Vercel';
@@ -136,10 +136,7 @@ function missingIn({ json }: HostAnswer): string[] | null {
 
 function createdIn(answer: HostAnswer): string {
   failOnError(answer);
-  const id = textOf(fieldsOf(answer.json).id);
-  // It was created, but its id is unknown: it can be found by its tag.
-  if (id === undefined) throw new OutcomeUnknown(`${title} answered in a form that is not known here`);
-  return id;
+  return requiredText(answer.json, 'id', title);
 }
 
 /** Vercel reports errors by status, and inside an answer. */
@@ -185,7 +182,7 @@ function stateOf(json: unknown): HostState {
 function addressOf(json: unknown): string {
   const [production] = textsOf(fieldsOf(json).alias);
   const url = textOf(fieldsOf(json).url) ?? production;
-  if (url === undefined) throw unknownForm(title);
+  if (url === undefined) throw new UnknownForm(title);
   return url.endsWith('.vercel.app') && production !== undefined ? production : url;
 }
 

@@ -177,6 +177,34 @@ test('after a lost answer the last step is searched by its tag, and a refusal in
   await assert.rejects(deployPages({ deploymentId: 'dep_2' }).publish(), { code: 'provider_down', message: /No such thing/ });
 });
 
+test('after an answer to the last step that is not understood, what it created is found by its tag', async () => {
+  const unreadable = [{ text: '<html>OK</html>' }, { text: '{"success": tr' }, { json: null }, { json: [] }, { json: {} }];
+  for (const [n, answer] of unreadable.entries()) {
+    const deploymentId = `dep_${n + 1}`;
+    standIn.meet(/^PUT /, { after: { status: 200, ...answer } });
+    const [version] = standIn.scripts.scripts.get('my-site')?.versions ?? [];
+    const made = await deployWorker({ deploymentId }).publish();
+    const versions = standIn.scripts.scripts.get('my-site')!.versions;
+    assert.deepEqual([versions.length, version?.id === made], [n + 1, false], JSON.stringify(answer));
+    standIn.meet(/^POST .*\/deployments$/, { after: { status: 200, ...answer } });
+    await deployPages({ deploymentId }).publish();
+    assert.equal(standIn.projects.deployments.length, n + 1, JSON.stringify(answer));
+  }
+});
+
+test('a deployment of Pages is gone only when the list of the project does not have it either', async () => {
+  const deployment = deployPages();
+  const { access, abort } = deployment;
+  const providerId = await deployment.publish();
+  const state = () => pages.state(access, providerId, abort.signal);
+  standIn.meet(/GET .*\/deployments\/[^/?]+$/, { status: 404, text: '<html>404</html>' });
+  assert.notEqual((await state()).kind, 'failed', "a proxy's page");
+  standIn.meet(/GET .*\/deployments\/[^/?]+$/, { status: 404, json: { success: false, errors: [], result: null } });
+  assert.deepEqual(await state(), { kind: 'working', detail: 'it is listed, and not shown yet' });
+  standIn.projects.deployments.length = 0;
+  assert.equal((await state()).kind, 'failed');
+});
+
 test('a token is checked as a user token and then by its account', async () => {
   const identify = (credentials: Record<string, string>) => {
     const { access, abort } = deployWorker({ credentials: { token: goodToken, account_id: goodAccount, ...credentials } });
