@@ -215,6 +215,8 @@ test('a lower plan is paid from the next term on, the free one not at all; such 
   const choose = async (plan: string, period = 'monthly') => {
     const { url } = await open(ann, plan, period);
     assert.ok(url.startsWith(service.url), 'a page of this service');
+    const words = plan === 'free' ? />Nothing is charged\.</ : />Nothing is charged now\. When it begins, its price is charged/;
+    assert.match(await (await fetch(url)).text(), words);
     assert.equal((await fetch(`${url}?do=pay`, { method: 'POST', redirect: 'manual' })).status, 303);
   };
   await choose('pro', 'annual');

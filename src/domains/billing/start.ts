@@ -36,7 +36,7 @@ export function startBilling(platform: Platform): StartedDomain {
         pdf: (...invoice) => drawInvoice(compute, ...invoice),
         customerOf: async ({ userId }) => (await actors.query(user, userId, 'profile', null))?.email ?? '',
       }),
-      ...checkoutRoutes({ actors, pages, publicUrl, clock }),
+      ...checkoutRoutes({ actors, pages, takesPayments, publicUrl, clock }),
       ...(processor === null ? [] : paymentWebhookRoutes({ actors, read: (...signed) => processor.readNotification(...signed), log })),
       ...depositRoutes({ actors, database, pages, publicUrl, takesPayments, clock }),
     ],

@@ -9,7 +9,6 @@ export function createEmbeddedPayments(secretKey: string, acceptedKeys: readonly
   const [own, ...others] = [secretKey, ...acceptedKeys].map((key) => derivedKey(key, 'checkout pages'));
   const sign = (key: Buffer, checkoutId: string) => createHmac('sha256', key).update(checkoutId).digest('base64url');
   return {
-    notice: 'This service has no payment processor: no card is asked for and nothing is charged.',
     pageOf: (checkoutId, publicUrl) => `${withoutTrailing(publicUrl, '/')}/checkout/${checkoutId}.${sign(own!, checkoutId)}`,
     checkoutOf(key) {
       const [checkoutId = '', signature = '', more] = key.split('.');

@@ -12,8 +12,6 @@ export interface PaymentsProvider {
   pageOf(checkoutId: string, publicUrl: string): string;
   /** The checkout whose page the holder of this key may use; null for any other text. */
   checkoutOf(key: string): string | null;
-  /** A notice shown to users where they pay; null: none. */
-  readonly notice: string | null;
 }
 
 export type PaymentPage = {

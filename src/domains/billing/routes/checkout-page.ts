@@ -13,8 +13,8 @@ import type { ContactRequest } from '../checkout/messages.ts';
 export type CheckoutPage = {
   checkout: CheckoutRow;
   nowMs: number;
-  /** The notice about paying here; null: none. */
-  notice: string | null;
+  /** Whether there is a payment processor. This page asks for payments only where there is none. */
+  takesPayments: boolean;
   /** The error in the submitted form; null: none. */
   problem?: string | null;
   /** The submitted values, to fill the form again. */
@@ -26,8 +26,11 @@ const nothingSent: ContactRequest = { name: '', email: '', message: '' };
 const prices: Record<BillingPeriod, string> = { monthly: 'a month', annual: 'a year' };
 
 /** The page for the checkout's present state. */
-export function checkoutPage({ checkout, nowMs, notice, problem = null, sent = nothingSent }: CheckoutPage, status = 200): HttpResponse {
-  const { title, body } = contents(checkout, nowMs, notice, sent);
+export function checkoutPage(
+  { checkout, nowMs, takesPayments, problem = null, sent = nothingSent }: CheckoutPage,
+  status = 200,
+): HttpResponse {
+  const { title, body } = contents(checkout, nowMs, takesPayments, sent);
   const alert = problem === null ? null : html`<p role="alert"><strong>${problem}</strong></p>`;
   return page(title, html`${alert}${body}`, status, [checkout.successUrl, checkout.cancelUrl]);
 }
@@ -39,7 +42,7 @@ export function noCheckoutPage(): HttpResponse {
 
 type Contents = { title: string; body: Html };
 
-function contents(checkout: CheckoutRow, nowMs: number, notice: string | null, sent: ContactRequest): Contents {
+function contents(checkout: CheckoutRow, nowMs: number, takesPayments: boolean, sent: ContactRequest): Contents {
   const { plan, status, lines } = checkout;
   if (plan === null) return deposit(checkout, nowMs);
   const name = planName(plan);
@@ -69,10 +72,10 @@ function contents(checkout: CheckoutRow, nowMs: number, notice: string | null, s
       title: `Plan ${name}`,
       body: html`<p>Nothing has been paid yet. <a href="${checkout.pageUrl}">Go on to the payment</a></p>${destinations(checkout)}`,
     };
-  if (planPriceMinor(plan, checkout.billingPeriod) === null)
-    return { title: `Plan ${name}`, body: contactForm(name, sent, destinations({ ...checkout, successUrl: null })) };
+  const priceMinor = planPriceMinor(plan, checkout.billingPeriod);
+  if (priceMinor === null) return { title: `Plan ${name}`, body: contactForm(name, sent, destinations({ ...checkout, successUrl: null })) };
   const cancel = html`<form method="post" action="?do=cancel"><button>Cancel</button></form>`;
-  const hint = notice === null ? null : html`<p class="quiet">${notice}</p>`;
+  const hint = html`<p class="quiet">${takesPayments ? (priceMinor === 0 ? 'Nothing is charged.' : laterCharge) : noProcessor}</p>`;
   const pay = html`<form method="post" action="?do=pay"><button class="main" autofocus>${checkout.amountMinor > 0 ? `Pay ${dollars(checkout.amountMinor)}` : 'Confirm'}</button></form>`;
   return {
     title: `Plan ${name}`,
@@ -80,6 +83,8 @@ function contents(checkout: CheckoutRow, nowMs: number, notice: string | null, s
   };
 }
 
+const noProcessor = 'This service has no payment processor: no card is asked for and nothing is charged.';
+const laterCharge = 'Nothing is charged now. When it begins, its price is charged to the payment method that you paid with.';
 const waits = 'It begins when what you have paid for ends.';
 
 /** For money for the wallet, paid only on the processor's page. */

@@ -19,7 +19,6 @@ import { checkoutPage, isExpired, noCheckoutPage } from './checkout-page.ts';
 
 /** The address where users pay. */
 export type CheckoutPages = {
-  readonly notice: string | null;
   pageOf(checkoutId: string, publicUrl: string): string;
   checkoutOf(key: string): string | null;
 };
@@ -27,6 +26,8 @@ export type CheckoutPages = {
 export type CheckoutRouteParts = {
   actors: ActorSystem;
   pages: CheckoutPages;
+  /** Whether there is a payment processor. */
+  takesPayments: boolean;
   /** Base address of this service. */
   publicUrl(): string;
   clock: Clock;
@@ -41,7 +42,7 @@ const Url = Type.String({
 const html = 'text/html';
 const shared = { scope: null, extension: true, idempotent: false } as const;
 
-export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRouteParts): AnyRoute[] {
+export function checkoutRoutes({ actors, pages, takesPayments, publicUrl, clock }: CheckoutRouteParts): AnyRoute[] {
   const open = route({
     method: 'POST',
     path: '/billing/checkout',
@@ -149,7 +150,7 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
   function shown(found: CheckoutRow, status = 200, problem: string | null = null, sent?: ContactRequest): HttpResponse {
     const nowMs = clock.nowMs();
     const isOver = found.status === 'expired' || (found.status === 'open' && isExpired(found, nowMs));
-    return checkoutPage({ checkout: found, nowMs, notice: pages.notice, problem: isOver ? null : problem, sent }, isOver ? 410 : status);
+    return checkoutPage({ checkout: found, nowMs, takesPayments, problem: isOver ? null : problem, sent }, isOver ? 410 : status);
   }
 
   /** null: none is given. Users may be sent to any host, so the page names it. */

@@ -38,7 +38,7 @@ test('an expired page says so, accepts neither payment nor message, and books no
   ({ actors } = await startRuntime(defined as unknown as AnyActor[]));
   await actors.ask(account, 'acct_1', 'changePlan', { ...pro, paymentId: 'cs_first' });
   const pages = createEmbeddedPayments(secretKey);
-  const edge = await startEdge(checkoutRoutes({ actors, pages, publicUrl: () => 'http://service.test', clock }));
+  const edge = await startEdge(checkoutRoutes({ actors, pages, takesPayments: false, publicUrl: () => 'http://service.test', clock }));
   t.after(() => edge.server.close(1_000));
 
   const open = async (plan: string): Promise<string> => {
