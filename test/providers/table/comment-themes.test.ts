@@ -65,7 +65,7 @@ test('the theme is that of the noun of the clause, not of a word that occurs by 
     [5, 'Bread and coffee at nine.'],
   ]);
   const [complaints] = await findings('complaints', rows);
-  assert.match(complaints!, /: noise 3, prices 1, staff and service 1, wifi and internet 1, toilets and showers 1\. By site/);
+  assert.match(complaints!, /: noise 3, prices 1, staff and service 1, wifi and internet 1, toilets and showers 1, slowness 1\. By site/);
   const [praise] = await findings('praise', rows);
   assert.match(praise!, /: breakfast 3, staff and service 1\. By site/);
 });
@@ -261,4 +261,23 @@ test('a mention without a tone of its own counts in the usual tone of its theme,
   assert.match(told[0]!, /^Complaint: toilets and showers in comment: 6 of 21 answers \(28\.6 %\), mean rating 1\.80 \(5 rated\);/);
   assert.match(told.join('\n'), /Complaint: seats and space in comment: 2 of 21 answers/);
   assert.doesNotMatch(told.join('\n'), /Topic (?:showers?|six|free)/);
+});
+
+test('slowness is a theme, a noun of two themes stays a topic, and answers that come again are quoted with their number', async () => {
+  const rows = stays([
+    [2, 'Too slow for video.'],
+    [1, 'Very slow in the evening.'],
+    [2, 'The line is slow again.'],
+    ...Array.from({ length: 4 }, (): [number, string] => [1, 'The engineer did not come, I waited all morning.']),
+    ...Array.from({ length: 4 }, (): [number, string] => [9, 'The engineer was friendly.']),
+    [3, 'The bill has a mistake.'],
+  ]);
+  const { remarks } = await profileText(table(rows));
+  const told = remarks.map(({ text }) => text).join('\n');
+  assert.match(told, /Complaint: slowness in comment: 3 of 12 answers \(25 %\), mean score 1\.67;/);
+  assert.match(told, /Topic engineer in comment: 8 of 12 answers/);
+  assert.match(
+    told,
+    /Most repeated in comment, word for word: “The engineer did not come, I waited all morning\.” \(4 times\); “The engineer was friendly\.” \(4 times\)\./,
+  );
 });

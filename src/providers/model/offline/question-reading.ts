@@ -14,6 +14,11 @@ export const columnScore = 2;
 /** A finding on the topic, or on two columns of the question. */
 const minScore = 3;
 const countWords = wordSet('many number count viele anzahl');
+const timeWords = wordSet('long lange longtemps takes take took duration dauert dauer dura durée tardamos');
+const timeUnits = wordSet(
+  'seconds minutes hours days min mins hrs sekunden minuten stunden tage secondes heures jours segundos minutos horas días duration dauer durée duración durata',
+);
+const durationFindings = wordSet('sums rank outlier');
 const ofSeveralFindings = /^(?:dues|budget)_/;
 /** Findings by the values of a column. */
 const groupKinds = new Set(['group', 'outcomes', 'leaders', 'join_groups']);
@@ -40,13 +45,15 @@ export function readingOf(question: string, own: readonly string[], candidates: 
   const mentionedOf = mentionedIn(own);
   const isOnNumber = topics.some(({ kinds }) => kinds === commentKinds) && isCounting(words);
   const groupsOf = groupsAsked(own);
+  const isOnTime = words.some((word) => timeWords.has(word));
   const all = candidates.map((candidate, i) => {
     const { columns, values } = mentionedOf(candidate.columns);
     // What is due or left is one answer in several findings, whichever of them contain a column of the question.
     const named = ofSeveralFindings.test(candidate.kind) ? 0 : [...columns].filter((name) => mentions(candidate.text, safe(name))).length;
     const valued = groupKinds.has(candidate.kind) && values.some((value) => mentions(candidate.text, safe(value)));
     const about =
-      topics.filter(({ kinds, named: only }) => kinds.has(candidate.kind) && (only !== true || named > 0)).length + (valued ? 1 : 0);
+      topics.filter(({ kinds, named: only }) => kinds.has(candidate.kind) && (only !== true || named > 0)).length +
+      (valued || (isOnTime && isOfDuration(candidate)) ? 1 : 0);
     return { candidate, i, about, named, score: about * topicScore + Math.min(named, 2) * columnScore };
   });
   const grouped = all.filter(({ candidate }) => isByGroup(candidate, groupsOf(candidate.columns)));
@@ -77,6 +84,17 @@ export function readingOf(question: string, own: readonly string[], candidates: 
         a.i - b.i,
     );
   return { question, words, topics, rated, byGroup: byGroup.length > 0 ? byGroup : grouped, mentionedOf };
+}
+
+/** "How long do we take": the figures of a column such as minutes_to_resolve. */
+function isOfDuration({ kind, text, columns }: Candidate): boolean {
+  return (
+    durationFindings.has(kind) &&
+    columns.some(
+      ({ name, numbers }) =>
+        numbers !== undefined && text.startsWith(`${safe(name)} `) && nameTokens(name).some((token) => timeUnits.has(token)),
+    )
+  );
 }
 
 /** "How many comments were answered" asks for a number, not for what they say. */

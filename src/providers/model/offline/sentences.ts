@@ -1,7 +1,7 @@
 /** Finds the ends of sentences. One pass; abbreviations and numbers with a point do not end a sentence. */
 
 const abbreviations = new Set(
-  'mr mrs ms dr prof st vs etc e.g i.e z.b d.h u.a bzw ca nr no inc ltd co approx usw jan feb mar apr jun jul aug sep sept oct nov dec tel abs str vgl ggf inkl evtl'.split(
+  'mr mrs ms dr prof st rev hon capt lt sgt jr sr mme mlle sra srta dott ing vs etc e.g i.e z.b d.h u.a bzw ca nr no inc ltd co approx usw jan feb mar apr jun jul aug sep sept oct nov dec tel abs str vgl ggf inkl evtl'.split(
     ' ',
   ),
 );

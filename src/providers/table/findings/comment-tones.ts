@@ -59,6 +59,11 @@ export const themes: readonly Theme[] = [
   ),
   theme('choice', 'choice|variety|selection|monotonous|always the same|Auswahl|Abwechslung|eintönig|choix|variété|variedad'),
   theme('portions', 'portions?|Portionen|rations?|raciones|ración'),
+  theme(
+    'slowness',
+    '(?:too |very |so )?slow(?:ly|er|ness)?|sluggish|takes (?:ages|forever)|langsam\\p{L}{0,2}|lente?s?|lentement|lent[oa]s?|lentezza|traag|trage',
+    'complaint',
+  ),
   theme('parking', 'parking|car park|Parkpl[aä]tze?n?|stationnement|aparcamiento'),
   theme('delivery', 'deliver(?:y(?! (?:vans?|trucks?|lorr(?:y|ies)))|ies|ed)|shipping|Lieferung(?:en)?|Lieferzeit|livraisons?|entregas?'),
   theme('opening hours', 'opening hours|opening times|Öffnungszeit(?:en)?|horaires|horarios?'),

@@ -23,6 +23,7 @@ const mostOfAnswers = 0.6;
 
 /** A topic whose answers belong to several themes says nothing of its own: "coach" in complaints of heating, seats and toilets. */
 const spread = 0.6;
+const severalThemes = 3;
 
 /** `sentence`: the part of an answer that is on it. */
 type Topic = { name: string; rows: ReadonlySet<number>; sentence: (text: string) => string };
@@ -79,7 +80,8 @@ function isToldByThemes(own: ReadonlySet<number>, named: readonly ReadonlySet<nu
   const largest = Math.max(0, ...named.map((rows) => within(own, rows)));
   if (largest >= own.size * partOf) return true;
   const inAny = [...own].filter((at) => named.some((rows) => rows.has(at))).length;
-  return inAny >= own.size * spread && largest < own.size * spread;
+  const themesNamed = named.filter((rows) => within(own, rows) > 0).length;
+  return themesNamed >= severalThemes && inAny >= own.size * spread && largest < own.size * spread;
 }
 
 function topicsOf(

@@ -13,6 +13,9 @@ const noAnswer =
   /^(?:no comments?|no answer|none|nothing|nope|no|yes|ok|okay|all good|alles (?:gut|ok|okay|super|bestens|prima)|keine?|keine angaben?|kein kommentar|nichts|nein|ja|k\. ?a\.|[-–—.?/x]{1,5})[.!]?$/i;
 const maxTexts = 5_000;
 const maxTextChars = 500;
+const fewestRepeats = 3;
+const repeatsShown = 3;
+const maxQuoteChars = 200;
 const commentWords = new Set(
   'comment comments feedback kommentar kommentare bemerkung bemerkungen anmerkung anmerkungen answer antwort remark remarks opinion meinung suggestion suggestions verbesserung freitext freetext notes improve text review reviews rezension bewertungstext complaint complaints beschwerde comentario comentarios commentaire commentaires avis opinión opinion opinione commento commenti comentário comentários opmerking opmerkingen reactie reseña recensione remarque remarques observaciones message nachricht'.split(
     ' ',
@@ -57,11 +60,24 @@ function answerFindings(table: ColumnsInMemory, plan: ColumnPlan): Finding[] {
       kind: 'free_text',
       text: `${plan.name} is free text (${countOf(rows.length, 'answer')}, ${round(meanWords)} words on average${without}).`,
     },
+    ...repeatedFinding(
+      plan,
+      rows.map((at) => texts[at]!),
+    ),
     ...seriousFindings(table, plan, serious),
     ...claimFindings(table, plan, claims),
     ...themed.findings,
     ...topicFindings(table, plan, rows, new Set([...serious, ...claims]), themed),
   ];
+}
+
+/** Answers that come again word for word, the most frequent first. */
+function repeatedFinding({ name }: ColumnPlan, answers: readonly string[]): Finding[] {
+  const counts = [...Map.groupBy(answers, (answer) => answer)].map(([answer, all]) => [answer, all.length] as const);
+  const most = counts.filter(([, count]) => count >= fewestRepeats).toSorted((a, b) => b[1] - a[1]);
+  if (most.length === 0) return [];
+  const each = most.slice(0, repeatsShown).map(([answer, count]) => `“${answer.slice(0, maxQuoteChars)}” (${exact(count)} times)`);
+  return [{ kind: 'repeated_answers', text: `Most repeated in ${name}, word for word: ${each.join('; ')}.` }];
 }
 
 function countWords(text: string): number {

@@ -63,7 +63,7 @@ test('a chat: a proposal with its answers is agreed, a task of a word has the me
     told,
     /agreed.*\*\*\n\n.*\n.*\n\| Nora: Hi all, .* Shall I book\? – Tom: Yes please! Divide by 4\? – Ines: Fine with me, 315 each .* Nora: Booked\./,
   );
-  assert.match(told, /\| Nora: Dogs are allowed, .* – Tom: Fair enough \|/);
+  assert.match(told, /\| Nora: Dogs are allowed, .* – Tom: Fair enough \(2026-05-14\) \|/);
   assert.match(told, /\| Tom \| Nora: Booked\. Please send me your 315 by 20 May\. – Will do tomorrow \| tomorrow \| 2026-05-13 /);
   assert.match(told, /\| Ines \| I'll take care of the ferry tickets\. Needs to be done by 1 June \| 1 June \| 2026-06-01 /);
   assert.match(told, /who pays what\*\*\n\n(?:.*\n){2,6}.*\| Ines: Fine with me, 315 each \|/i);

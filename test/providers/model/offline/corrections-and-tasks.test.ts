@@ -128,3 +128,85 @@ test('a day of the month is the next one, and weekdays are known in French, Span
     '2025-06-07',
   ]);
 });
+
+const staffChat = `[12/08/2024, 09:02] Mirela: The lock of room 3 does not open. Had to refund the evening group, 138 euros.
+[12/08/2024, 09:07] Sanne: I think it is the magnet. Or the power supply. Not sure.
+[12/08/2024, 09:20] Dario: Should we close the room until it's fixed?
+[12/08/2024, 09:24] Mirela: Yes. Sanne, please block the bookings by noon.
+[12/08/2024, 09:25] Sanne: ok will do
+[12/08/2024, 14:30] Jakub: Spoke to Okafor. A new lock costs 265 euros. Or 340 with the stronger magnet.
+[12/08/2024, 14:41] Mirela: Agreed, we take the one for 340. Jakub please order it today.
+[13/08/2024, 12:05] Dario: Who takes the Saturday shift on 24 August? I am at a wedding.
+[13/08/2024, 12:40] Sanne: I can't, sorry
+[13/08/2024, 12:52] Jakub: me neither
+[13/08/2024, 13:15] Mirela: Let's see, I'll come back to that.
+[14/08/2024, 10:02] Dario: Offer over 1,690 sent to Lindqvist. They answer by 21 August.
+`;
+
+test('a chat: a verb is no person, a refusal and an assent are no tasks, and a name before "please" needs no comma', async () => {
+  const told = await read('Summarise text.md: who does what until when?', staffChat);
+  const tasks = under(told, 'Who does what until when');
+  assert.doesNotMatch(tasks, /\| (?:Had|Spoke|the others)|can't|ok will do/);
+  assert.match(tasks, /\| Sanne \| Sanne, please block the bookings by noon\. \| noon \|/);
+  assert.match(tasks, /\| Jakub \| (?:[^|]* – )?Jakub please order it today\. \| today \| 2024-08-12 /);
+});
+
+test('a chat: "agreed, we take" is a decision with its day, a sum needs no currency, and what all refuse or nobody knows is open', async () => {
+  const told = await read('Summarise text.md: what was decided, what does it cost, and what is still unresolved?', staffChat);
+  assert.match(under(told, 'What was decided'), /\| Agreed, we take the one for 340\. \(2024-08-12\) \|/);
+  const cost = under(told, 'What does it cost');
+  assert.match(cost, /Or 340 with the stronger magnet/);
+  assert.match(cost, /Offer over 1,690 sent/);
+  const open = under(told, 'What is still unresolved');
+  assert.match(open, /Sanne: I think it is the magnet\. Or the power supply\. Not sure\./);
+  assert.match(open, /Who takes the Saturday shift .* – Sanne: I can't, sorry – Jakub: me neither/);
+  assert.match(open, /They answer by 21 August/);
+});
+
+const thread = `From: Lotte Brandsma <lotte@kites.example>
+To: Tomas Reyl; Ines Ferrao
+Date: Mon, 3 June 2024 09:12
+Subject: Kite festival
+
+My proposal is Saturday 7 September. Tomas, could you ask the Falkner team whether they are free?
+
+---
+From: Tomas Reyl
+To: Lotte Brandsma; Ines Ferrao
+Date: Tue, 4 June 2024 17:40
+Subject: Re: Kite festival
+
+Falkner can do 14 September. I rang the council: the fee is payable by 1 August.
+
+---
+From: Lotte Brandsma
+To: Tomas Reyl; Ines Ferrao
+Date: Fri, 7 June 2024 10:30
+Subject: Re: Kite festival
+
+So we go for Saturday 14 September, and we accept the 2,150 euros. That is settled.
+
+- Tomas confirms Falkner by 20 June.
+- Ines signs the contract by 28 June; I will transfer the fee by 26 July.
+- No posters this year, agreed.
+`;
+
+test('a thread of mails: what "we go for" is decided, both parts of a sentence are tasks, and an answered request is none', async () => {
+  const told = await read('Read text.md: what was finally agreed, and who has to do what by when?', thread);
+  const agreed = under(told, 'What was finally agreed');
+  assert.match(agreed, /So we go for Saturday 14 September, and we accept the 2,150 euros/);
+  assert.match(agreed, /No posters this year, agreed/);
+  const tasks = under(told, 'Who has to do what by when');
+  assert.match(tasks, /\| Tomas \| Tomas confirms Falkner by 20 June\. \| 20 June \| 2024-06-20 /);
+  assert.match(tasks, /\| Ines \| Ines signs the contract by 28 June; .* \| 28 June \| 2024-06-28 /);
+  assert.match(tasks, /\| Lotte Brandsma \| I will transfer the fee by 26 July\. \| 26 July \| 2024-07-26 /);
+  assert.doesNotMatch(tasks, /could you ask|rang the council/);
+});
+
+test('a person with a title is one person', async () => {
+  const told = await read(
+    'Summarise text.md.',
+    '# Minutes of the meeting\n\nDate: 3 June 2024\nPresent: Ann Lee\nApologies: Rev. Martha Kitto\n\n## 1. Clock\nThe offer was accepted.\n',
+  );
+  assert.match(told, /### Absent or apologies\n\n.*\n.*\n\| Rev\. Martha Kitto \| \d \|\n\n/);
+});

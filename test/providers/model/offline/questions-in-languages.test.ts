@@ -75,3 +75,9 @@ test('a question keeps its words in any language: "plus" and "error" of an Engli
   ]);
   assert.deepEqual(questionsIn('Was fällt auf, und stimmen die Summen?'), ['Was fällt auf', 'Stimmen die Summen?']);
 });
+
+test('"how long do we take" is answered by a column of minutes', async () => {
+  const tickets = `ticket,area,minutes_to_resolve\n${Array.from({ length: 20 }, (_, i) => `T${i + 101},${i % 2 === 0 ? 'Hill' : 'Port'},${20 + i * 3}`).join('\n')}\n`;
+  const told = await report('Analyse t.csv: how long do we take?', { 't.csv': tickets });
+  assert.match(under(told, 'How long do we take'), /minutes_to_resolve adds up to 970 over 20 rows \(mean 48\.50, median 48\.50\)/);
+});

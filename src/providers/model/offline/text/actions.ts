@@ -18,12 +18,11 @@ const doing =
 const happening =
   /^is to (?:start|begin|commence|end|finish|take place|happen|continue|last|cost|open|close|stay|remain|run|become|go|come|follow)(?![\p{L}])/u;
 const requested =
-  /^(?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?), (?:please|can you|could you|would you|will you|bitte|kannst du|könntest du|können sie) /u;
+  /^(?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?)(?<comma>,)? (?:please|can you|could you|would you|will you|bitte|kannst du|könntest du|können sie) /u;
 const own =
-  /^(?:(?:yes|ok|okay|sure|sorry|right|good|and|so|then|ja|gut|also|fine|no problem)[,.!]? )?(?:I(?:'|’)ll|I will|I can(?! only| not)|we(?:'|’)ll|we will|wir werden|will do|on it|doing (?:it|that|this)|I am going to|I(?:'|’)m going to|let me|ich werde|ich kümmere|ich schicke|ich mache|ich bringe|wir kümmern|ich erstelle|ich übernehme|ich kläre|ich prüfe|ich sende|ich bestelle|mache ich|erledige ich|je m['’]en occupe|lo hago yo|me encargo|ci penso io|me ne occupo)(?![\p{L}])/iu;
-/** What a speaker is, thinks or has done, which is no task. */
-const ownState =
-  /^(?:I|ich|je|yo|io) (?:am|was|have|had|think|thought|hope|know|knew|believe|guess|like|want|wanted|would|could|might|cannot|can only|said|did|do not|bin|war|habe|hatte|denke|glaube|hoffe|weiß|will|würde|könnte|suis|pense|crois|sais|soy|creo|pienso|sono|penso|credo|\p{Ll}{2,18}ed)(?![\p{L}])/iu;
+  /^(?:(?:yes|ok|okay|sure|sorry|right|good|and|so|then|ja|gut|also|fine|no problem)[,.!]? )?(?:I(?:'|’)ll|I will|I can(?! only| not|['’]t|not)|we(?:'|’)ll|we will|wir werden|will do|on it|doing (?:it|that|this)|I am going to|I(?:'|’)m going to|let me|ich werde|ich kümmere|ich schicke|ich mache|ich bringe|wir kümmern|ich erstelle|ich übernehme|ich kläre|ich prüfe|ich sende|ich bestelle|mache ich|erledige ich|je m['’]en occupe|lo hago yo|me encargo|ci penso io|me ne occupo)(?![\p{L}])/iu;
+const ownTask =
+  /^(?:(?:I|and I) (?:print|bring|buy|book|send|order|pay|collect|call|ring|ask|write|prepare|check|organi[sz]e|make|take|get|do|fetch|pick|invite|clean|fix|draw|design|cook|bake|borrow|hire|rent|reserve|contact|arrange|drive|transfer|sign|update|post|phone|look|find|clear|talk|speak|report)|ich (?:bringe|mache|kaufe|bestelle|schicke|buche|hole|drucke|rufe|frage|kläre|prüfe|zahle|überweise|reserviere|schreibe|besorge|organisiere))(?![\p{L}])/u;
 const needed =
   /^(?:(?:and|also|und)[, ]{1,2})?(?:I|we|ich|wir) (?:still |also |noch |auch )?(?:need|brauche|brauchen|benötige|benötigen)(?: still| noch)?(?![\p{L}])/iu;
 const asking = /(?<![\p{L}])(?:please|kindly|bitte)(?![\p{L}])/iu;
@@ -77,18 +76,29 @@ const pastWords = new Set(
 );
 
 /** An action, recognised by the form of the sentence; null if it is not one. `me` is the speaker or author. */
-export function actionOf(sentence: string, line: number, me: string | null, to: string | null): Action | null {
+export function actionOf(
+  sentence: string,
+  line: number,
+  me: string | null,
+  to: string | null,
+  met: ReadonlySet<string> = new Set(),
+): Action | null {
   const read = sentence.slice(0, 1500);
   const named = requested.exec(read);
-  if (named !== null) return action(named.groups!.who!, sentence, line);
+  // "Jakub please order it": without a comma only for a person of the text.
+  if (named !== null && (named.groups!.comma !== undefined || met.has(named.groups!.who!.toLowerCase())))
+    return action(named.groups!.who!, sentence, line);
   const assigned = doing.exec(read);
   if (assigned !== null) {
     const people = assigned.groups!.who!.split(/, | and | & | und /);
     const verb = assigned.groups!.verb!;
     const certain = people.every((person) => isFirstName(person.split(' ')[0]!) || isNameLike(person));
-    const known = people.every((person) => isFirstName(person.split(' ')[0]!));
+    const known = people.every((person) => isFirstName(person.split(' ')[0]!) || met.has(person.toLowerCase()));
+    // "Had to refund the group", "Spoke to Okafor": in speech, a sentence without its "I".
+    const isVerb = me !== null && verb === 'to' && !known;
     if (
       certain &&
+      !isVerb &&
       (known || /^(?:to|is to|agreed to|volunteered to|offered to|promised to|übernimmt|kümmert sich)$/.test(verb)) &&
       !/^(?:be|have|not) /.test(read.slice(assigned[0].length + 1)) &&
       (known || !happening.test(`${verb} ${read.slice(assigned[0].length + 1)}`))
@@ -97,7 +107,7 @@ export function actionOf(sentence: string, line: number, me: string | null, to: 
   }
   if (me !== null && own.test(read) && !/\?$/.test(read)) return action(me, sentence, line);
   // "I print the flyers before the 12th": in the present tense, with a deadline.
-  if (me !== null && /^(?:I|ich|je|yo|io) \p{Ll}{2,20} /u.test(read) && dueWord.test(read) && !ownState.test(read) && !/\?$/.test(read)) {
+  if (me !== null && ownTask.test(read) && dueWord.test(read) && !/\?$/.test(read)) {
     const found = action(me, sentence, line);
     if (found.due !== null) return found;
   }

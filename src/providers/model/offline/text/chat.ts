@@ -1,9 +1,11 @@
 /** Chat logs: the day of each message, what the others agreed to, and questions that were left without an answer. */
+import { sentencesOf } from '../sentences.ts';
 import { amountsIn, isMoney } from './amounts.ts';
 import { isDay } from './dates.ts';
 import { addOnce } from './fact-list.ts';
 import type { DateFact, Quote, TextFacts } from './facts.ts';
 import type { Message } from './messages.ts';
+import { isSettled } from './statements.ts';
 import type { Unit } from './units.ts';
 
 const maxMessages = 2_000;
@@ -45,9 +47,15 @@ export function firstDay({ kind, messages }: TextFacts): DateFact | null {
 
 /** What was agreed in a chat, and what was left open: not every question. */
 export function addChat(facts: TextFacts, units: readonly Unit[]): void {
-  for (const quote of agreedIn(units)) addOnce(facts.decisions, quote);
+  const agreed = agreedIn(units);
+  for (const quote of agreed) addOnce(facts.decisions, quote);
+  // What is a part of a proposal with its answers is told with these.
+  facts.decisions = facts.decisions
+    .filter((quote) => agreed.includes(quote) || !agreed.some(({ text }) => text.includes(quote.text)))
+    .map((quote) => withDay(quote, facts.messages));
+  facts.actions = withoutAssents(facts.actions);
   facts.actions = facts.actions.map((action) => ({ ...action, what: withMessageBefore(action.what, action.line, units) }));
-  const open = unansweredIn(units);
+  const open = [...unansweredIn(units), ...unsureIn(units)];
   facts.questions = [...facts.questions.filter(({ text }) => !/\?["”)]?$/.test(text)), ...open].toSorted((a, b) => a.line - b.line);
   facts.undecided = facts.undecided.filter(({ text }) => !open.some((quote) => quote.text.includes(text)));
 }
@@ -55,11 +63,11 @@ export function addChat(facts: TextFacts, units: readonly Unit[]): void {
 const proposing =
   /(?:^|[.!?,;] )(?:so |then |and )?(?:shall (?:I|we)|should (?:I|we)|let(?:'|’)s|how about|what about|I(?:'|’)d say|I (?:suggest|propose)|why don(?:'|’)t we|soll(?:en)? (?:ich|wir)|wollen wir|ich schlage vor|lasst uns|on (?:fait|prend|réserve)|je propose|propongo|reservo|quedamos|facciamo|prenoto)(?![\p{L}])/iu;
 const deferring =
-  /(?<![\p{L}])(?:later|decide|think about|not me|no idea|don(?:'|’)t know|not sure|let(?:'|’)s see|we(?:'|’)ll see|ask again|später|weiß nicht|keine Ahnung|mal sehen|nicht ich|plus tard|sais pas|más tarde|no sé|più tardi|non so|non lo so)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:later|decide|think about|not me|me neither|I(?:'|’)ll come back to|(?:I )?can(?:'|’)t(?:,|\.|$| (?:that|make|do|come))|no idea|don(?:'|’)t know|not sure|let(?:'|’)s see|we(?:'|’)ll see|ask again|später|weiß nicht|keine Ahnung|mal sehen|nicht ich|plus tard|sais pas|más tarde|no sé|più tardi|non so|non lo so)(?![\p{L}])/iu;
 const agreeing =
   /^(?:yes|yep|yeah|fine|ok|okay|sure|fair enough|agreed|sounds good|deal|perfect|great|works for me|good idea|booked|ordered|done|👍|ja|gut|passt|einverstanden|gebucht|abgemacht|gerne?|oui|d['’]accord|ça marche|sí|vale|perfecto|sì|va bene|perfetto)(?![\p{L}])/iu;
 const takingOn =
-  /^(?:(?:ok|okay|yes|ja|oui|sí|sì|well|then|but)[,.!]? )?(?:I can(?! only|not)|I(?:'|’)ll|I will|I have (?:one|a )|ich kann|ich habe (?:eine[ns]?|noch)|ich bringe|ich mache|je peux|j['’]en ai|yo puedo|puedo|posso|ci penso)(?![\p{L}])/iu;
+  /^(?:(?:ok|okay|yes|ja|oui|sí|sì|well|then|but)[,.!]? )?(?:I can(?! only|not|['’]t)|I(?:'|’)ll(?! come back)|I will|I have (?:one|a )|ich kann|ich habe (?:eine[ns]?|noch)|ich bringe|ich mache|je peux|j['’]en ai|yo puedo|puedo|posso|ci penso)(?![\p{L}])/iu;
 /** Messages after a proposal or a question that may answer it. */
 const near = 5;
 
@@ -78,23 +86,52 @@ function agreedIn(units: readonly Unit[]): Quote[] {
 function unansweredIn(units: readonly Unit[]): Quote[] {
   const spoken = units.filter(({ kind }) => kind === 'speech');
   return spoken.flatMap((unit, at): Quote[] => {
-    if (!/\?["”)]?$/.test(unit.text.slice(-2))) return [];
+    // "Who takes the Saturday shift? I am at a wedding."
+    if (!/\?["”)]?(?: [^?]{0,60})?$/.test(unit.text.slice(-70)) || !unit.text.includes('?')) return [];
+    const isLast = /\?["”)]?$/.test(unit.text.slice(-2));
     const answers = followers(spoken, at);
     const putOff = answers.findLastIndex(({ text }) => deferring.test(text.slice(0, 500)));
     // "Who brings the grill?" – "Not me" – "I can bring the big one".
     if (putOff !== -1 && answers.slice(putOff + 1).some(({ key, text }) => key !== unit.key && takingOn.test(text.slice(0, 500))))
       return [];
-    if (answers.some(({ key }) => key !== unit.key) && putOff === -1) return [];
+    if ((answers.some(({ key }) => key !== unit.key) || !isLast) && putOff === -1) return [];
     return [{ text: [unit, ...answers.slice(0, putOff + 1)].map(written).join(' – '), line: unit.line }];
   });
+}
+
+/** "Or the power supply. Not sure.": what nobody knows. */
+function unsureIn(units: readonly Unit[]): Quote[] {
+  return units
+    .filter(
+      ({ kind, text }) =>
+        kind === 'speech' && /(?:^|[.!,] )(?:I(?:'|’)m |I am )?not sure(?: yet)?[.!]?$/i.test(text.slice(-60)) && text.length > 20,
+    )
+    .map((unit) => ({ text: written(unit), line: unit.line }));
+}
+
+/** A decision with the day of its message. */
+function withDay(quote: Quote, messages: readonly Message[]): Quote {
+  const day = messages.findLast(({ line }) => line <= quote.line)?.iso ?? null;
+  return day === null ? quote : { ...quote, text: `${quote.text} (${day})` };
+}
+
+/** "Will do" after a request to the same person is no task of its own. */
+function withoutAssents(actions: TextFacts['actions']): TextFacts['actions'] {
+  return actions.filter(
+    ({ who, what, line }) =>
+      !brief.test(what) ||
+      !actions.some((other) => other.who === who && other.line < line && other.line >= line - near && !brief.test(other.what)),
+  );
 }
 
 /** The messages up to the next question or proposal. */
 function followers(spoken: readonly Unit[], at: number): Unit[] {
   const after = spoken.slice(at + 1, at + 1 + near);
   // The first one may answer and ask at once: "Yes please! Divide by 4?".
+  // "Agreed, we take the one for 340" settles a matter of its own.
   const end = after.findIndex(
     ({ text }, i) =>
+      sentencesOf(text.slice(0, 1000)).some(isSettled) ||
       (i > 0 && text.includes('?') && !agreeing.test(text)) ||
       (proposing.test(text.slice(0, 1000)) && !deferring.test(text.slice(0, 1000))),
   );

@@ -14,7 +14,7 @@ import { type Difference, differencesIn } from './differences.ts';
 import { add, maxEach } from './fact-list.ts';
 import { figuresIn } from './figures-in-text.ts';
 import { type LogFacts, readLog } from './log-facts.ts';
-import { announces, type Message, readMessages, senderName, writerOf } from './messages.ts';
+import { announces, type Message, readMessages, senderName, withoutAnswered, writerOf } from './messages.ts';
 import { type Passage, passagesOf, withContext, withPerson, withReasons, withSubject } from './passages.ts';
 import { namesAndQuotes, people, presentIn } from './people-facts.ts';
 import { Durations } from './questions/durations.ts';
@@ -102,6 +102,7 @@ export function readFacts(text: string): TextFacts {
   };
   if (kind !== 'log') collect(facts, units);
   if (facts.messages.length > 0 && kind === 'transcript') addChat(facts, units);
+  if (kind === 'e-mail') facts.actions = withoutAnswered(facts.actions, facts.messages);
   if (kind === 'prose' || kind === 'minutes' || kind === 'timeline' || kind === 'incident' || kind === 'contract' || kind === 'e-mail')
     namesAndQuotes(facts, units, text);
   if (kind !== 'log') entries(facts, units);

@@ -24,6 +24,21 @@ export function readMessages(units: readonly Unit[]): Message[] {
   return messages;
 }
 
+const requesting =
+  /(?<![\p{L}])(?:could you|can you|would you|please|kannst du|könntest du|könnten Sie|bitte|pourrais-tu|pouvez-vous|puedes|podrías|puoi|potresti)(?![\p{L}])/iu;
+
+/** Without requests of earlier mails, with no deadline, to somebody who has written since: the later mails say what came of them. */
+export function withoutAnswered<Task extends { who: string | null; what: string; due: string | null; line: number }>(
+  tasks: readonly Task[],
+  messages: readonly Message[],
+): Task[] {
+  return tasks.filter(({ who, what, due, line }) => {
+    const own = messages.findLast((message) => message.line <= line);
+    if (who === null || due !== null || own === undefined || own.iso === null || !requesting.test(what)) return true;
+    return !messages.some(({ from, iso }) => iso !== null && iso > own.iso! && (from.startsWith(who) || who.includes(from)));
+  });
+}
+
 export function announces({ kind, text }: Unit): boolean {
   return (
     (kind === 'quote' || kind === 'sentence' || kind === 'heading') &&

@@ -8,7 +8,7 @@ const firstNames = new Set(
 const capital = "\\p{Lu}[\\p{L}'’]{1,25}(?:-\\p{Lu}[\\p{L}'’]{1,25})?";
 const particle = '(?:(?:van|von|de|der|den|da|di|du|la|le|bin|al|zu) ){0,2}';
 const titled = new RegExp(
-  `(?<![\\p{L}])(?:Mr|Mrs|Ms|Mx|Dr|Prof|Professor|Herr|Frau|Sir|Dame|Lord|Lady)\\.? (?:Dr\\. )?(?:${capital} |\\p{Lu}\\. ){0,2}${particle}${capital}`,
+  `(?<![\\p{L}])(?:Mr|Mrs|Ms|Mx|Dr|Rev|Prof|Professor|Herr|Frau|Sir|Dame|Lord|Lady)\\.? (?:Dr\\. )?(?:${capital} |\\p{Lu}\\. ){0,2}${particle}${capital}`,
   'gu',
 );
 const fullName = new RegExp(
@@ -72,7 +72,7 @@ export function findPeople(written: string): string[] {
 export function isNameLike(text: string): boolean {
   return (
     text.length <= 60 &&
-    /^(?:(?:Dr|Prof|Mr|Mrs|Ms|Herr|Frau)\.? )?\p{Lu}[\p{L}'’.-]{0,30}(?: (?:van|von|de|der|den|da|di|la|le|zu|\p{Lu}[\p{L}'’.-]{0,30})){0,3}$/u.test(
+    /^(?:(?:Dr|Rev|Hon|Capt|Prof|Mr|Mrs|Ms|Herr|Frau)\.? )?\p{Lu}[\p{L}'’.-]{0,30}(?: (?:van|von|de|der|den|da|di|la|le|zu|\p{Lu}[\p{L}'’.-]{0,30})){0,3}$/u.test(
       text,
     ) &&
     !notPeople.has(text.toLowerCase())
@@ -93,7 +93,9 @@ export function listedPeople(text: string): string[] {
     .slice(0, 4000)
     .replace(/\([^()]{0,80}\)/g, '')
     .replace(/<[^<>]{0,100}>/g, '')
-    .split(/[,;•|/]| and | und | & |(?<!(?:^|[ .])(?:Dr|Mr|Mrs|Ms|Prof|St|\p{Lu}))\. (?=\p{Lu})/u)
+    .split(
+      /[,;•|/]| and | und | & |(?<!(?:^|[ .])(?:Dr|Mr|Mrs|Ms|Prof|St|Rev|Hon|Capt|Lt|Sgt|Fr|Sr|Sra|Mme|Mlle|Dott|Ing|\p{Lu}))\. (?=\p{Lu})/u,
+    )
     .map((part) =>
       part
         .replace(/ ?[-–:] .{0,100}$/, '')

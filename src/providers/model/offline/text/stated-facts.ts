@@ -15,7 +15,7 @@ import {
 import { findDates, findDeadline } from './dates.ts';
 import { add, addOnce } from './fact-list.ts';
 import type { Quote, TextFacts } from './facts.ts';
-import { isCalledOff, isOpposed, isPending, statementOf } from './statements.ts';
+import { isCalledOff, isOpposed, isPending, isSettled, statementOf } from './statements.ts';
 import { type Section, sectionOf } from './text-kind.ts';
 import { readUnits, type Unit } from './units.ts';
 
@@ -45,6 +45,7 @@ function laterDeadline(facts: TextFacts, sentence: string, line: number): boolea
   return true;
 }
 
+const maxClauses = 4;
 /** Under "Minutes of the last meeting", only their approval is a decision of this one. */
 const approvesMinutes =
   /(?<![\p{L}])(?:minutes|Protokoll|compte[- ]rendu|procès-verbal|acta|verbale|notulen)(?![\p{L}])[^;!?]{0,80}(?:approved|accepted|adopted|genehmigt|angenommen|approuvée?s?|adoptée?s?|aprob\p{L}{1,4}|approvat[oa]|goedgekeurd)(?![\p{L}])/iu;
@@ -78,7 +79,8 @@ export function stated(facts: TextFacts, unit: Unit, me: string | null, to: stri
     } else if (section === 'past' && !approvesMinutes.test(text.slice(0, 300))) continue;
     else if (kind === 'decision' && section !== 'actions' && section !== 'questions' && section !== 'risks') {
       if (facts.kind !== 'contract') addOnce(facts.decisions, quote);
-    } else if (kind === null && facts.kind === 'minutes' && section === '' && isCalledOff(text)) addOnce(facts.decisions, quote);
+    } else if ((kind === null || kind === 'question') && facts.messages.length > 0 && isSettled(text)) addOnce(facts.decisions, quote);
+    else if (kind === null && facts.kind === 'minutes' && section === '' && isCalledOff(text)) addOnce(facts.decisions, quote);
     else if (key === 'decisions' || (section === 'decisions' && (unit.kind === 'item' || unit.kind === 'sentence'))) {
       const task = section === 'decisions' ? agreedAction(text, line, knownNames(facts)) : null;
       if (task !== null) add(facts.actions, { ...task, done: unit.checked, iso: null, note: '' });
@@ -103,10 +105,16 @@ export function stated(facts: TextFacts, unit: Unit, me: string | null, to: stri
     if (facts.kind === 'prose' || facts.kind === 'contract') continue;
     // "Whether a permit is needed is not clear; Colm will call the council": of what is asked, only a part with a person is a task.
     const found =
-      (isAsked ? null : actionOf(sentence, line, me, to)) ??
+      (isAsked ? null : actionOf(sentence, line, me, to, knownNames(facts))) ??
       clauseAction(sentence, line, knownNames(facts)) ??
       (isAsked ? null : laterForms(facts, sentence, line));
     if (found !== null) add(facts.actions, { ...found, done: unit.checked, iso: null, note: '' });
+    // "Ines signs the contract by 28 June; I will transfer the fee by 26 July."
+    const later = found === null || me === null ? [] : sentence.slice(0, 1500).split('; ').slice(1, maxClauses);
+    for (const clause of later) {
+      const second = actionOf(clause, line, me, null, knownNames(facts));
+      if (second !== null) add(facts.actions, { ...second, iso: null, note: '' });
+    }
   }
 }
 
@@ -114,6 +122,7 @@ export function stated(facts: TextFacts, unit: Unit, me: string | null, to: stri
 function laterForms(facts: TextFacts, sentence: string, line: number): Action | null {
   const known = knownNames(facts);
   const isRecord = facts.kind === 'minutes' || facts.kind === 'timeline';
+  if (facts.messages.length > 0) return dueAction(sentence, line, known);
   if (!isRecord && facts.kind !== 'incident') return null;
   return (
     (isRecord ? dueAction(sentence, line, known) : null) ??

@@ -104,7 +104,7 @@ const rules: readonly Rule[] = [
       /(?<![\p{L}])(?:how much (?:money|(?:did|does|will) it cost)|what (?:did|does|will) it cost|costs?|wie ?viel Geld|was kostete?|combien (?:ça |cela )?coûte|cuánto cuesta|quanto costa)(?![\p{L}])/iu,
     ],
     unless: counting,
-    answer: (_, { passages }) => moneyIn(passages),
+    answer: (_, { facts, passages }) => moneyIn(facts, passages),
   },
   {
     when: [

@@ -1,8 +1,11 @@
 /** Which amounts of money a text names, each with its sentence. */
 import { isMoney } from '../amounts.ts';
+import type { TextFacts } from '../facts.ts';
 import type { Passage } from '../passages.ts';
 import { quotesShort, quotesWhere, quoteTable, type Told } from './told.ts';
 
+/** Smaller figures count things as often as money. */
+const leastBareSum = 100;
 const partly =
   /^(?:Of (?:this|that|these|which|the)|The (?:rest|remainder|remaining)|Davon|Hiervon|Dont|De ellos|De esta suma|Di quest[oi])(?![\p{L}])/u;
 
@@ -13,8 +16,17 @@ function isPartOfSum({ text, amounts, before, line }: Passage): boolean {
   );
 }
 
+/** In a chat "the one for 340" has no currency. */
+function isBareSum({ amounts, speaker }: Passage): boolean {
+  return speaker !== '' && amounts.some(({ unit, value }) => unit === '' && value >= leastBareSum);
+}
+
 /** Null where the text names none. */
-export function moneyIn(passages: readonly Passage[]): Told | null {
-  const found = quotesWhere(passages, (passage) => passage.kind !== 'field' && (passage.amounts.some(isMoney) || isPartOfSum(passage)));
+export function moneyIn({ messages }: TextFacts, passages: readonly Passage[]): Told | null {
+  const found = quotesWhere(
+    passages,
+    (passage) =>
+      passage.kind !== 'field' && (passage.amounts.some(isMoney) || isPartOfSum(passage) || (messages.length > 0 && isBareSum(passage))),
+  );
   return found.length === 0 ? null : { short: quotesShort(found), lines: [quoteTable(found)] };
 }
