@@ -1,4 +1,5 @@
 /** What `troupe trading` prints of an account, of orders, of a halt and of the books. */
+import type { Finding } from '../storage/ledger-check.ts';
 import type { TradingFigures, TradingReading } from '../storage/trading-check.ts';
 import { oneLine } from './plain-text.ts';
 
@@ -68,20 +69,31 @@ export function haltText({ halted_at: at, cancelled, not_cancelled: left }: Halt
   return `Trading is halted since ${oneLine(at)}. ${cancelled.length} orders cancelled${ids}\n${rest}`;
 }
 
-export function booksText({ live, test, findings, leftOut }: TradingReading): string {
-  const apart = test.accounts > 0 ? `Test mode: ${figuresText(test)}\n` : '';
+export function booksText({ live, test, findings, leftOut, notices }: TradingReading): string {
+  const linesOf = (found: readonly Finding[]) =>
+    found.map(
+      ({ check, accountId, mode, about }) => `  ${accountId ?? '-'}${mode === 'test' ? ' (test)' : ''}  ${oneLine(about)} (${check})\n`,
+    );
+  const noted = notices.length === 0 ? '' : `Notices:\n${linesOf(notices).join('')}`;
+  const apart = `${test.accounts > 0 ? `Test mode: ${figuresText(test)}\n` : ''}${noted}`;
   if (findings.length === 0) return `The trading books are correct: ${figuresText(live)}\n${apart}`;
-  const lines = findings.map(
-    ({ check, accountId, mode, about }) => `  ${accountId ?? '-'}${mode === 'test' ? ' (test)' : ''}  ${oneLine(about)} (${check})\n`,
-  );
+  const lines = linesOf(findings);
   const more = leftOut.map(({ check, count }) => `  … and ${count} more (${check})\n`);
   return `The trading books have errors: ${figuresText(live)}\n${apart}${lines.join('')}${more.join('')}`;
 }
 
-export function booksJson({ live, test, findings, leftOut }: TradingReading) {
+export function booksJson({ live, test, findings, leftOut, notices }: TradingReading) {
   const figures = ({ openOrders, ...counts }: TradingFigures) => ({ ...counts, open_orders: openOrders });
-  const found = findings.map(({ check, accountId, mode, about }) => ({ check, account_id: accountId, mode, about }));
-  return { ok: findings.length === 0, ...figures(live), test: figures(test), findings: found, left_out: leftOut };
+  const view = (found: readonly Finding[]) =>
+    found.map(({ check, accountId, mode, about }) => ({ check, account_id: accountId, mode, about }));
+  return {
+    ok: findings.length === 0,
+    ...figures(live),
+    test: figures(test),
+    findings: view(findings),
+    left_out: leftOut,
+    notices: view(notices),
+  };
 }
 
 function figuresText({ accounts, orders, openOrders, fills }: TradingFigures): string {

@@ -15,6 +15,8 @@ export type TradingReading = {
   /** The first of each check; empty: the books are right. */
   findings: Finding[];
   leftOut: { check: string; count: number }[];
+  /** What brokers did otherwise than they were asked, and what the books show as it is: no error of the books. */
+  notices: Finding[];
 };
 
 const findingsOfCheck = 20;
@@ -24,7 +26,7 @@ const foldCheck = 'cash, positions and results of a book are the fold of its jou
 
 /** Trading accounts of the account asked for. */
 const accounts = `(select * from trading_account where $1::text is null or account_id = $1)`;
-const orders = `(select id, account_id, mode, status, symbol, side, quantity, broker_key, filled_by, client_order_id, ${readableJson('state')} as state,
+const orders = `(select id, account_id, mode, status, symbol, side, quantity, broker_key, filled_by, external, client_order_id, ${readableJson('state')} as state,
   case when mode = 'test' then 'test_' || account_id else account_id end as trading_account_id from trading_order where $1::text is null or account_id = $1)`;
 const isOpen = `status in ('submitted', 'accepted', 'partially_filled')`;
 
@@ -60,11 +62,14 @@ const checks: readonly { check: string; sql: string }[] = [
       group by 1, 2, f.broker_key, f.broker_fill_id, f.side having count(*) > 1`,
   },
   {
+    // Earlier fills of an external order are in the position that was taken over. A broker may fill more than was ordered: see the notices.
     check: 'an order is filled by what its fills sum up to, and not beyond its quantity',
     sql: `with filled as (select order_id, sum(quantity::numeric) as quantity from trading_fill group by 1)
       select o.account_id, o.mode, o.id || ': filled ' || (o.state->'fills'->>'quantity') || ' of ' || o.quantity || ', fills ' || coalesce(f.quantity, 0) as about
       from ${orders} o left join filled f on f.order_id = o.id
-      where ((o.state->'fills'->>'quantity')::numeric <> coalesce(f.quantity, 0) or coalesce(f.quantity, 0) > o.quantity::numeric)
+      where ((o.state->'fills'->>'quantity')::numeric < coalesce(f.quantity, 0)
+          or (o.state->'fills'->>'quantity')::numeric > coalesce(f.quantity, 0) and not o.external
+          or coalesce(f.quantity, 0) > o.quantity::numeric and o.filled_by <> 'broker')
         and not exists (select from trading_entry e where e.trading_account_id = o.trading_account_id and ${readableJson('e.entry')}->>'kind' = 'split' and ${readableJson('e.entry')}->>'symbol' = o.symbol)`,
   },
   {
@@ -94,6 +99,12 @@ const checks: readonly { check: string; sql: string }[] = [
   },
 ];
 
+const overfilled = {
+  check: 'a broker filled more than was ordered',
+  sql: `select account_id, mode, id || ': filled ' || (state->'fills'->>'quantity') || ' of ' || quantity as about from ${orders} o
+    where filled_by = 'broker' and not external and (state->'fills'->>'quantity')::numeric > quantity::numeric`,
+};
+
 /** Text of what the check proves. */
 export const tradingChecks: readonly string[] = [foldCheck, ...checks.map(({ check }) => check)];
 
@@ -113,15 +124,20 @@ export async function checkTrading(client: pg.Client, accountId: string | null):
     };
     const folds = await checkFolds(client, accountId);
     note(foldCheck, folds.slice(0, findingsOfCheck), folds.length);
-    for (const { check, sql } of checks) {
+    const run = async (sql: string) => {
       const { rows } = await client.query(
         `select account_id, mode, about, (count(*) over ())::float8 as all_found from (${sql}) found order by account_id, mode, about limit ${findingsOfCheck}`,
         [accountId],
       );
       const found = rows.map((row) => ({ accountId: row.account_id, mode: row.mode, about: row.about }));
-      note(check, found, rows[0]?.all_found ?? 0);
+      return { found, all: rows[0]?.all_found ?? 0 };
+    };
+    for (const { check, sql } of checks) {
+      const { found, all } = await run(sql);
+      note(check, found, all);
     }
-    return { ...(await figures(client, accountId)), findings, leftOut };
+    const notices = (await run(overfilled.sql)).found.map((one) => ({ check: overfilled.check, ...one }));
+    return { ...(await figures(client, accountId)), findings, leftOut, notices };
   } finally {
     await client.query('rollback');
   }

@@ -207,8 +207,25 @@ const damages: [what: string, statements: string[], finds: RegExp[]][] = [
 test('correct books have no findings, for all accounts and for one, and live and test mode are counted separately', async () => {
   assert.deepEqual(await found(), []);
   const figures = { accounts: 1, orders: 3, openOrders: 1, fills: 3 };
-  assert.deepEqual(await checkTrading(client, accountId), { live: figures, test: figures, findings: [], leftOut: [] });
+  assert.deepEqual(await checkTrading(client, accountId), { live: figures, test: figures, findings: [], leftOut: [], notices: [] });
   assert.equal((await checkTrading(client, 'acct_2')).live.accounts, 0);
+});
+
+test('an order that its broker filled beyond its quantity, and an external one with earlier fills, are no errors of the books', async () => {
+  try {
+    await client.query(`update trading_order set quantity = '9' where id = 'ord_a'`);
+    await client.query(
+      `update trading_order set external = true, state = jsonb_set(state::jsonb, '{fills,quantity}', '"1"')::json where id = 'ord_c'`,
+    );
+    const { findings, notices } = await checkTrading(client, accountId);
+    assert.deepEqual(findings, []);
+    assert.deepEqual(
+      notices.map(({ check, about }) => [about, check]),
+      [['ord_a: filled 10 of 9', 'a broker filled more than was ordered']],
+    );
+  } finally {
+    for (const table of tables) await client.query(`delete from ${table}; insert into ${table} select * from kept.${table}`);
+  }
 });
 
 test('a corporate action changes the books of existing strategies of its broker only', () => {

@@ -16,6 +16,8 @@ export class AlpacaServer extends BrokerStandIn {
   locked = false;
   /** Fills are not listed now. */
   unlisted = false;
+  /** Hidden orders are not shown by their id either. */
+  hidesOrders = false;
   /** Cancels are acknowledged, and nothing comes of them. */
   ignoresCancels = false;
   private readonly listening = new Set<ServedSocket>();
@@ -27,7 +29,7 @@ export class AlpacaServer extends BrokerStandIn {
 
   override forget(): void {
     super.forget();
-    this.locked = this.unlisted = this.ignoresCancels = false;
+    this.locked = this.unlisted = this.ignoresCancels = this.hidesOrders = false;
     this.keys = alpacaKeys;
     this.accountId = '904837e3-3b76-47ec-b432-046db621571b';
   }
@@ -57,7 +59,7 @@ export class AlpacaServer extends BrokerStandIn {
     }
     if (path.startsWith('/v2/orders/')) {
       const order = this.orders.find(({ id }) => id === path.slice('/v2/orders/'.length));
-      if (order === undefined) return notFound;
+      if (order === undefined || (method === 'GET' && order.hidden && this.hidesOrders)) return notFound;
       if (method === 'GET') return { status: 200, json: this.shown(order) };
       if (order.state !== 'working')
         return { status: 422, json: { code: 42210000, message: `order is already in "${stateNames[order.state]}" state` } };

@@ -93,6 +93,7 @@ export class BrokerWorld {
         connections: this.connections,
         pollMs,
         reconcileMs,
+        lookUpMs,
         placement: this.test.placement,
       });
     this.test = await testRuntime([

@@ -5,7 +5,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { EventDraft } from '../../storage/commit-unit.ts';
 
 const endings: readonly string[] = ['filled', 'cancelled', 'rejected', 'expired'];
-const reasons: readonly string[] = ['unknown_outcome', 'position_mismatch', 'stuck_cancel', 'credentials'];
+const reasons: readonly string[] = ['unknown_outcome', 'lost_order', 'position_mismatch', 'stuck_cancel', 'overfilled', 'credentials'];
 
 export class TradingStats {
   readonly ended = new CountBy(['status']);
@@ -95,7 +95,7 @@ export function addTradingMetrics(metrics: Metrics, { stats, backtests }: Tradin
   metrics.counter('troupe_trading_refusals_total', 'Orders and changes of orders that were refused, by type', () => stats.refused.read());
   metrics.counter(
     'troupe_trading_attention_total',
-    'Situations that need a person, by reason: an order of unknown outcome, positions that differ, a cancel that is not carried out, credentials',
+    'Situations that need a person, by reason: an order of unknown outcome, an order that ended without its broker’s report, positions that differ, a cancel that is not carried out, more filled than ordered, credentials',
     () => stats.attention.read(),
   );
   metrics.counter('troupe_broker_calls_total', 'Calls of brokers, by outcome', () => stats.brokerCalls.read());

@@ -121,8 +121,8 @@ export function orderUpdates(
 function hasChanges({ own, order, fills, filledSoFar }: SeenOrder & { own: HeldOrder | undefined }): boolean {
   if (own === undefined || fills.length > 0 || filledSoFar) return true;
   if (order === null) return false;
-  // An order that ended here as absent, but exists at the venue.
-  if (isFinal(own)) return own.brokerOrderId === null && order.state === 'working';
+  // An order that ended here as absent or lost, but exists at the venue.
+  if (isFinal(own)) return (own.brokerOrderId === null || own.unknownOutcome) && order.state === 'working';
   return own.brokerOrderId === null || own.unknownOutcome || hasEnded(order);
 }
 

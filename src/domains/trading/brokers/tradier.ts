@@ -112,6 +112,8 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
       // Without its answer the order is known all the same; the next poll finds its state.
       const orderAnswer = await oneOrder(brokerOrderId, signal);
       const found = orderAnswer.kind === 'known' && orderAnswer.value.kind === 'found' ? orderAnswer.value.order : null;
+      const isTaken = order.status === undefined || order.status === null || order.status === 'ok';
+      if (found === null && !isTaken) return { kind: 'unknown', reason: 'Tradier neither accepted nor refused the order' };
       if (found?.state === 'rejected') return { kind: 'refused', reason: found.reason ?? 'rejected by Tradier' };
       return { kind: 'accepted', brokerOrderId, order: found };
     },

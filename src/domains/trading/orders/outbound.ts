@@ -161,6 +161,9 @@ function posted(state: OutboundState, answer: PostAnswer, rules: OutboundRules, 
       if (!mayExist && state.postponed >= maxPostponed)
         return known(state, [{ kind: 'reject', reason: 'the broker takes no more requests now' }]);
       if (state.cancelled && !mayExist) return known(state, [{ kind: 'cancel' }]);
+      // At a much later price the order would be another one.
+      if (!mayExist && answer.waitMs > maxRetryAfterMs)
+        return known(state, [{ kind: 'reject', reason: `the broker takes no orders for ${Math.ceil(answer.waitMs / 1_000)} s` }]);
       if (mayExist && (state.cancelled || isOver(state, rules, nowMs))) return uncertain(state, rules, nowMs, 'look_up_due');
       const dueAtMs = nowMs + Math.min(maxRetryAfterMs, Math.max(firstPauseMs, answer.waitMs));
       return { state: { ...state, step: 'post_due', dueAtMs, postponed: state.postponed + 1 }, actions: [{ kind: 'wake', atMs: dueAtMs }] };

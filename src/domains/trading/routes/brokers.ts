@@ -149,7 +149,7 @@ export function brokerRoutes({ actors, database, clock, connections, credentials
     summary: 'Remove a broker connection',
     description:
       'Refused while orders of the connection are open or their state is unknown, unless its status is `error`: then these orders end as `cancelled`, ' +
-      'with `unknown_outcome` if the broker may have them, and with `trading.attention`. Orders and positions at the broker stay there.',
+      'with `unknown_outcome` if the broker may have them, and with `trading.attention` (`lost_order`). Orders and positions at the broker stay there.',
     extension: true,
     scope: 'trading.write',
     errors: [409],

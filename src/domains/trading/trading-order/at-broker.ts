@@ -8,6 +8,7 @@ import { idInMode } from '../../../mode.ts';
 import { postAnswerOf } from '../brokers/answers.ts';
 import { afterUnknownOf, orderBody } from '../brokers/order-body.ts';
 import type { CancelAnswer, LookUpAnswer, PlaceAnswer, VenueFill, VenueName, VenueOrder } from '../brokers/port.ts';
+import { nanoIn } from '../orders/amounts.ts';
 import { isFinal, type OrderEvent } from '../orders/order-state.ts';
 import { beginOutbound, moveOutbound, type OutboundAction, type OutboundEvent, type OutboundTiming } from '../orders/outbound.ts';
 import type { OrderTerms } from '../orders/terms.ts';
@@ -93,6 +94,13 @@ export class BrokerTurn {
     this.outbound({ kind: 'settled_absent', reason });
   }
 
+  /** The broker does not have the order any more that it accepted under this id. */
+  lost(reason: string, brokerOrderId: string): void {
+    if (isFinal(this.row) || this.row.state.brokerOrderId !== brokerOrderId) return;
+    this.move([{ kind: 'lost', reason }]);
+    if (this.row.state.unknownOutcome) callAttention(this.row, 'lost_order', this.ctx);
+  }
+
   due(): void {
     this.outbound({ kind: 'due' });
   }
@@ -130,10 +138,12 @@ export class BrokerTurn {
     if (isFinal(this.row) && !isFinal(before)) for (const timer of timers) ctx.unschedule(timer);
     if (this.row.state.end !== null && before.state.end === null)
       ctx.schedule('fills', ctx.nowMs + this.timing.lookUpMs, 'wake', { of: 'fills' });
-    const isFound = before.state.brokerOrderId === null && this.row.state.brokerOrderId !== null;
+    const wasLost = isFinal(before) && before.state.unknownOutcome && !this.row.state.unknownOutcome;
+    const isFound = wasLost || (before.state.brokerOrderId === null && this.row.state.brokerOrderId !== null);
     if (isFound && isFinal(before)) this.row = askToCancel({ ...this.row, cancelling: { tries: 0, attention: false, isLate: true } }, ctx);
     else if (isFound && this.row.state.cancelRequestedAtMs !== null) this.row = askToCancel(this.row, ctx);
     const { row } = this;
+    if (isOverfilled(row) && !isOverfilled(before)) callAttention(row, 'overfilled', ctx);
     const isChanged = steps.length > 0 || row.state.unknownOutcome !== before.state.unknownOutcome || external !== undefined;
     const booked = isChanged ? notifyAccount(row, steps, ctx, external) : [];
     emitSteps(steps, booked, ctx);
@@ -175,8 +185,13 @@ export function abandonOrder(row: Row, reason: string, ctx: Context): Row {
   const { row: ended, steps } = moveRow(row, [mayExist ? { kind: 'lost', reason } : cancelled], ctx.nowMs);
   for (const timer of timers) ctx.unschedule(timer);
   emitSteps(steps, [], ctx);
-  if (mayExist) callAttention(ended, 'unknown_outcome', ctx);
+  if (mayExist) callAttention(ended, 'lost_order', ctx);
   return { ...ended, cancelling: { ...(row.cancelling ?? { tries: 0, attention: mayExist }), isAbandoned: true } };
+}
+
+/** The broker filled more than was ordered. The quantity of an external order may not be known. */
+function isOverfilled({ external, quantity, state }: Row): boolean {
+  return !external && nanoIn(state.fills.quantity) > nanoIn(quantity);
 }
 
 /** Whether the broker has the order, or a request that may create it was sent. */

@@ -66,8 +66,11 @@ export type TradingOrderContract = {
      * quantity is known.
      */
     seen(input: { order: VenueOrder | null; fills: VenueFill[]; filledSoFar: boolean }): null;
-    /** Reconciliation has decided, by its own rules, that the broker never got the order. */
-    settledAbsent(input: { reason: string }): null;
+    /**
+     * Reconciliation has decided, by its own rules, that the broker never got the order; with `brokerOrderId`, that the broker does not have
+     * the order any more that it accepted under this id.
+     */
+    settledAbsent(input: { reason: string; brokerOrderId?: string }): null;
     /** An order at the broker that this service did not place. A repeat changes nothing. */
     adoptOrder(input: AdoptOrder): TradingOrderRow;
   };

@@ -74,7 +74,11 @@ export function emitSteps(steps: readonly OrderStep[], booked: readonly BookedNo
 }
 
 /** The order, its broker or its symbol needs a person's attention. */
-export function callAttention(row: TradingOrderRow, reason: 'unknown_outcome' | 'stuck_cancel', ctx: Context): void {
+export function callAttention(
+  row: TradingOrderRow,
+  reason: 'unknown_outcome' | 'lost_order' | 'stuck_cancel' | 'overfilled',
+  ctx: Context,
+): void {
   const data = { mode: modeShown(row), reason, broker_id: row.brokerKey, order_id: row.id, symbol: row.symbol };
   ctx.emit({ accountId: row.accountId, type: 'trading.attention', data });
 }

@@ -83,7 +83,8 @@ export function tradingOrderActor({ venue, timing, timeoutMs }: TradingOrderPart
           else turn.cancelAgain();
         }),
       seen: (state, { order, fills, filledSoFar }, ctx) => atBroker(state, ctx, (turn) => turn.seen(order, fills, filledSoFar)),
-      settledAbsent: (state, { reason }, ctx) => atBroker(state, ctx, (turn) => turn.settledAbsent(reason)),
+      settledAbsent: (state, { reason, brokerOrderId }, ctx) =>
+        atBroker(state, ctx, (turn) => (brokerOrderId === undefined ? turn.settledAbsent(reason) : turn.lost(reason, brokerOrderId))),
       adoptOrder: (state, input, ctx) => adoptOrder(state, input, timing, ctx),
     },
     queries: { get: (state) => state },

@@ -213,6 +213,25 @@ test('after a "later" answer the order is sent again up to three times, then it 
   assert.equal(after('look_up_then_repeat', ...thrice, [6_000, later(4)]).actions[0]!.kind, 'reject');
 });
 
+test('a venue that wants no orders for more than a minute gets none later: the order is rejected, with the time in its reason', () => {
+  const later = (waitMs: number): OutboundEvent => ({ kind: 'posted', post: 1, answer: { kind: 'retry_after', waitMs } });
+  assert.deepEqual(after('look_up', [0, later(60_000)]).actions, [{ kind: 'wake', atMs: 60_000 }]);
+  assert.deepEqual(after('look_up', [0, later(86_400_000)]).actions, [
+    { kind: 'reject', reason: 'the broker takes no orders for 86400 s' },
+  ]);
+  assert.equal(after('look_up', [0, later(86_400_000)]).state.step, 'known');
+  const cancelled = after('look_up', [0, { kind: 'cancel_requested' }], [1, later(86_400_000)]);
+  assert.deepEqual(cancelled.actions, [{ kind: 'cancel' }]);
+  // An earlier post may have made the order: nothing is certain, and the same body may be sent again after a minute.
+  const unclear = after(
+    'repeat',
+    [0, lost],
+    [250, { kind: 'due' }],
+    [300, { kind: 'posted', post: 2, answer: { kind: 'retry_after', waitMs: 86_400_000 } }],
+  );
+  assert.deepEqual(unclear.actions, [{ kind: 'wake', atMs: 60_300 }]);
+});
+
 test('a timer that fires too early is set again', () => {
   assert.deepEqual(after('repeat', [0, lost], [249, { kind: 'due' }]).actions, [{ kind: 'wake', atMs: 250 }]);
 });

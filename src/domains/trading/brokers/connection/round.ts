@@ -20,6 +20,8 @@ export type RoundInput = OrderUpdateOptions & {
   cursor: string | null;
   /** `orders`: possible changes of open orders. `all`: also fills, whatever the orders report, and positions. */
   extent: 'orders' | 'all';
+  /** Orders that need not be queried individually in this round. By the broker's id. */
+  isResting?(brokerOrderId: string): boolean;
 };
 
 export type RoundResult = OrderUpdates & {
@@ -27,6 +29,8 @@ export type RoundResult = OrderUpdates & {
   cursor: string | null;
   /** There are more fills than one round reads. */
   more: boolean;
+  /** Open orders that the broker's list lacks: all, those queried by their id, and those of them that do not exist there. By the broker's id. */
+  missing: { all: ReadonlySet<string>; queried: string[]; absent: string[] };
   /**
    * null: not queried, or not comparable because fills could not be read. Queried before orders and fills, so that later fills are among
    * these.
@@ -53,10 +57,12 @@ export async function queryBroker(
   const listed = await broker.currentOrders(signal);
   if (listed.kind !== 'known') return listed;
   const missing = missingFrom(own, listed.value).flatMap(({ brokerOrderId }) => brokerOrderId ?? []);
-  const queried = await queryEach(broker, missing.slice(0, maxQueries), signal);
+  const due = missing.filter((id) => input.isResting?.(id) !== true).slice(0, maxQueries);
+  const queried = await queryEach(broker, due, signal);
   if (queried.kind !== 'known') return queried;
-  const orders = [...listed.value, ...queried.value];
-  const wantsFills = extent === 'all' || queried.value.length > 0 || orders.some((order) => hasNewFills(own, order));
+  const { found, absent } = queried.value;
+  const orders = [...listed.value, ...found];
+  const wantsFills = extent === 'all' || found.length > 0 || orders.some((order) => hasNewFills(own, order));
   const listing = wantsFills ? await broker.fills({ cursor, sinceMs }, signal) : null;
   if (listing?.kind === 'credentials') return listing;
   // Without a list of fills the orders still report their filled quantity.
@@ -73,9 +79,9 @@ export async function queryBroker(
   let updates = await compare();
   if (updates.unplaced.length > 0) {
     const ids = [...new Set(updates.unplaced.map(({ brokerOrderId }) => brokerOrderId))];
-    const found = await queryEach(broker, ids.slice(0, maxQueries), signal);
-    if (found.kind !== 'known') return found;
-    orders.push(...found.value);
+    const others = await queryEach(broker, ids.slice(0, maxQueries), signal);
+    if (others.kind !== 'known') return others;
+    orders.push(...others.value.found);
     updates = await compare();
   }
   const isRead = listing?.kind === 'known' && updates.unplaced.length === 0;
@@ -84,6 +90,7 @@ export async function queryBroker(
     ...updates,
     cursor: isRead ? fills.cursor : cursor,
     more: fills.more,
+    missing: { all: new Set(missing), queried: due, absent },
     positions: listing?.kind === 'known' ? (positions?.value ?? null) : null,
   };
 }
@@ -93,15 +100,22 @@ function hasNewFills(own: readonly HeldOrder[], order: VenueOrder): boolean {
   return nanoIn(order.filledQuantity) > (held === undefined ? 0n : nanoIn(held.filledQuantity));
 }
 
-/** Queries these orders; those that the venue does not have are absent from the answer. */
-async function queryEach(broker: RoundBroker, brokerOrderIds: readonly string[], signal?: AbortSignal): Promise<Answer<VenueOrder[]>> {
+/** Queries these orders. `absent`: the ids that the venue does not know. */
+async function queryEach(
+  broker: RoundBroker,
+  brokerOrderIds: readonly string[],
+  signal?: AbortSignal,
+): Promise<Answer<{ found: VenueOrder[]; absent: string[] }>> {
   const found: VenueOrder[] = [];
+  const absent: string[] = [];
   for (let i = 0; i < brokerOrderIds.length; i += maxConcurrentQueries) {
-    const answers = await Promise.all(brokerOrderIds.slice(i, i + maxConcurrentQueries).map((id) => broker.order(id, signal)));
-    for (const answer of answers) {
+    const ids = brokerOrderIds.slice(i, i + maxConcurrentQueries);
+    const answers = await Promise.all(ids.map((id) => broker.order(id, signal)));
+    for (const [at, answer] of answers.entries()) {
       if (answer.kind !== 'known') return answer;
       if (answer.value.kind === 'found') found.push(answer.value.order);
+      else absent.push(ids[at]!);
     }
   }
-  return { kind: 'known', value: found };
+  return { kind: 'known', value: { found, absent } };
 }

@@ -14,8 +14,8 @@ export function startBrokers(
   platform: Platform,
   parts: BrokerStartParts,
 ): Required<Pick<StartedDomain, 'actors' | 'routes'>> & { stop(): void } {
-  const { brokerPollMs: pollMs, brokerReconcileMs: reconcileMs } = platform.config;
-  const watchers = new ConnectionWatchers({ ...platform, ...parts, pollMs, reconcileMs });
+  const { brokerPollMs: pollMs, brokerReconcileMs: reconcileMs, brokerLookUpMs: lookUpMs } = platform.config;
+  const watchers = new ConnectionWatchers({ ...platform, ...parts, pollMs, reconcileMs, lookUpMs });
   return {
     actors: [connectionActor((id) => watchers.changed(id))],
     routes: brokerRoutes({ ...platform, ...parts }),

@@ -16,6 +16,7 @@ import { comparePositions, type Difference, type SeenOrder } from '../reconcilia
 import { failureText, venueAccountKey } from './connect.ts';
 import { foreignOrderId } from './connection.ts';
 import type { ConnectedBrokerRow } from './entity.ts';
+import { ForgottenOrders } from './forgotten-orders.ts';
 import { brokerConnection } from './messages.ts';
 import { lockedCredentials, type OpenConnections } from './open-connections.ts';
 import { queryBroker, type RoundResult } from './round.ts';
@@ -29,6 +30,7 @@ export type WatcherParts = {
   log: Log;
   pollMs: number;
   reconcileMs: number;
+  lookUpMs: number;
 };
 
 type Extent = 'orders' | 'all';
@@ -58,6 +60,7 @@ export class ConnectionWatcher {
   /** The connection has the broker's id of the account. */
   private isIdentified = false;
   private differences: Difference[] = [];
+  private readonly forgotten: ForgottenOrders;
   /** When a full round first did not find an order with an unknown outcome at the broker. By our id. */
   private readonly absent = new Map<string, number>();
 
@@ -65,6 +68,7 @@ export class ConnectionWatcher {
     this.id = id;
     this.shard = shard;
     this.parts = parts;
+    this.forgotten = new ForgottenOrders(parts);
   }
 
   /** The connection is new or has changed: begins with a full round. */
@@ -73,9 +77,11 @@ export class ConnectionWatcher {
     this.request('all');
   }
 
-  /** Polls for changes if the connection has open orders. */
-  poll(): void {
-    this.request('orders');
+  /** Polls for changes of these open orders. */
+  poll(open: readonly StoredOrder[]): void {
+    const nowMs = monotonicMs();
+    const isResting = ({ brokerOrderId }: StoredOrder) => brokerOrderId !== null && this.forgotten.isResting(brokerOrderId, nowMs);
+    if (!open.every(isResting)) this.request('orders');
   }
 
   get isEnded(): boolean {
@@ -198,6 +204,8 @@ export class ConnectionWatcher {
         isBooked: (id) => this.booked.has(id),
         isEarlier: (id) => earlier.has(id),
         overdue: this.overdue(),
+        // A full round queries all.
+        isResting: (id) => extent === 'orders' && this.forgotten.isResting(id, monotonicMs()),
       },
       this.stop.signal,
     );
@@ -205,6 +213,8 @@ export class ConnectionWatcher {
     if (result.kind !== 'answered') return;
     await this.updateOrders(row, result);
     this.remember(result);
+    this.forgotten.update(result.missing, monotonicMs());
+    this.forgotten.keep(result.missing.all);
     if (result.cursor !== null && result.cursor !== row.cursor) {
       this.row = { ...row, cursor: result.cursor };
       if (extent === 'all') await actors.ask(brokerConnection, this.id, 'advanced', { cursor: result.cursor });
@@ -228,6 +238,12 @@ export class ConnectionWatcher {
     }
     await this.settleUnknown(
       unknown.filter((order) => this.isSettling(order, row)),
+      broker,
+    );
+    const unclear = new Set([...moving, ...this.differences.map((difference) => difference.symbol)]);
+    await this.settleForgotten(
+      open.filter(({ symbol }) => !unclear.has(symbol)),
+      result.missing.absent,
       broker,
     );
   }
@@ -285,6 +301,23 @@ export class ConnectionWatcher {
     if (isGivenUp && afterUnknownOf[brokerName] !== 'look_up') return true;
     const endMs = assetClass === 'crypto' ? (utcDay(sentAtMs) + 1) * dayMs : nextCloseMs(sentAtMs);
     return this.parts.clock.nowMs() > endMs;
+  }
+
+  /**
+   * An order that the broker accepted, and that neither its list nor queries show for longer than a broker may be late, while fills and
+   * positions agree. The cancel makes it harmless if it exists after all, and shows that: then it is looked for as before.
+   */
+  private async settleForgotten(open: readonly StoredOrder[], absent: readonly string[], broker: BrokerConnection): Promise<void> {
+    const { actors } = this.parts;
+    const overdue = new Set(this.forgotten.overdue(monotonicMs()));
+    for (const { id, brokerOrderId } of open) {
+      if (brokerOrderId === null || !absent.includes(brokerOrderId) || !overdue.has(brokerOrderId)) continue;
+      const answer = await broker.cancel(brokerOrderId, this.stop.signal);
+      if (answer.kind === 'requested') this.forgotten.delete(brokerOrderId);
+      if (answer.kind !== 'refused') continue;
+      const reason = 'The broker accepted the order and does not have it any more: how it ended is not known';
+      await actors.ask(tradingOrder, id, 'settledAbsent', { reason, brokerOrderId });
+    }
   }
 
   /**

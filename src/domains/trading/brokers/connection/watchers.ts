@@ -96,7 +96,7 @@ export class ConnectionWatchers {
     try {
       const open = await openOrdersOf(database, [...this.watchers.keys()]);
       stats.openAtBrokers = [...open.values()].reduce((sum, orders) => sum + orders.length, 0);
-      for (const id of open.keys()) this.watchers.get(id)?.poll();
+      for (const [id, orders] of open) this.watchers.get(id)?.poll(orders);
       this.isFailing = false;
     } catch (err) {
       if (!this.isFailing && !this.isStopped) this.parts.log.warn({ err }, 'open orders at brokers could not be read; retrying');

@@ -203,6 +203,32 @@ for (const name of names) {
   });
 }
 
+for (const name of names) {
+  test(`${name}: more than was ordered is booked as the broker filled it, and reported once`, async () => {
+    const broker = await world.connect(name);
+    const { id, there } = await accepted(broker);
+    broker.server.fill(there, 3 * halfOf(broker), priceOf(broker));
+    const order = await world.status(id, 'filled');
+    assert.equal(Number(filled(order)), 3 * halfOf(broker));
+    assert.equal(Number(await world.held(broker)), 3 * halfOf(broker));
+    const reported = () => world.events(broker.accountId).filter(({ data }) => data.reason === 'overfilled');
+    await until(() => reported().length > 0, 'the event');
+    assert.deepEqual(
+      reported().map(({ type, data }) => [type, data.order_id]),
+      [['trading.attention', id]],
+    );
+    assert.equal((await world.connection(broker)).halt, null);
+  });
+}
+
+test('a broker that wants no orders for a day gets none later: the order is rejected, with the reason', async () => {
+  const broker = await world.connect('tradier');
+  broker.server.faults = [{ status: 429, headers: { 'retry-after': '86400' } }];
+  const order = await world.status((await world.place(broker)).id, 'rejected');
+  assert.equal(order.state.rejectReason, 'the broker takes no orders for 86400 s');
+  assert.equal(broker.server.posts.length, 1);
+});
+
 test('alpaca: fills that are listed twice, late or reordered are booked once, also after the order has ended', async () => {
   const broker = await world.connect('alpaca');
   const { id, there } = await accepted(broker);

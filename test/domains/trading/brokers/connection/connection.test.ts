@@ -219,7 +219,7 @@ test('a connection with refused credentials can be removed: its open orders end 
     ['cancelled', true, 'cancelled', false],
   );
   assert.match(lost.state.rejectReason ?? '', /not known/);
-  await until(() => attentions(broker).some(({ reason, order_id }) => reason === 'unknown_outcome' && order_id === id), 'the event');
+  await until(() => attentions(broker).some(({ reason, order_id }) => reason === 'lost_order' && order_id === id), 'the event');
   assert.equal(await world.test.actors.query(brokerConnection, broker.row.id, 'get', null), null);
   // The order at the broker is an external one for the next connection.
   const { row, isNew } = await world.connectTo('alpaca', broker.accountId);
