@@ -5,7 +5,7 @@ export { connectionMade, failAgentsRelyingOn } from './agent/connections.ts';
 export { tasksIds } from './ids.ts';
 export { CreateTaskBody } from './routes/tasks.ts';
 export type { DeployConfigsPort, DeploymentPort } from './task/ports.ts';
-export { askUntilAnswered } from './tools/ask-until-answered.ts';
+export { askUntilAnswered, queryUntilAnswered } from './tools/ask-until-answered.ts';
 export { pageText } from './tools/html-text.ts';
 export { ApprovalExpired as AskAgain, type Preview, type Tool, type ToolContext } from './tools/port.ts';
 export {

@@ -57,7 +57,10 @@ export function chooseBroker(
     connection.mode === mode && capabilitiesOf[connection.brokerName].assetClasses[assetClass] !== undefined;
   const newest = connections.find((connection) => connection.status === 'connected' && fits(connection));
   if (newest !== undefined) return chosen(newest);
-  return mode === 'paper' ? { route: embedded, unready: null } : 'no_live_broker';
+  if (mode === 'paper') return { route: embedded, unready: null };
+  // Refused with the reason why the connection accepts no orders.
+  const unconnected = connections.find(fits);
+  return unconnected === undefined ? 'no_live_broker' : chosen(unconnected);
 }
 
 /** Throws `conflict` if the connection accepts no orders now, or was removed. */

@@ -4,8 +4,12 @@ import type { LocalMarket } from './local-market.ts';
 import type { Bars, BarsRequest, Quote } from './port.ts';
 
 export interface Prices {
-  /** null: the symbol is unknown. Throws `unavailable` if its source has no price now. */
-  quoteOf(owner: AccountMode, symbol: string): Promise<Quote | null>;
+  /**
+   * null: the symbol is unknown. Throws `unavailable` if its source has no price now.
+   *
+   * @param brokerKey the broker of an order: if it has prices, they are used, and it decides whether the symbol is known
+   */
+  quoteOf(owner: AccountMode, symbol: string, brokerKey?: string): Promise<Quote | null>;
   /**
    * The history of these prices, if they are a broker's. null: the broker has no history. `own`, also if this method is absent: prices and
    * history are those of this service. Throws as `quoteOf`.

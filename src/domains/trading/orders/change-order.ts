@@ -71,7 +71,7 @@ async function replace(
   ]);
   // After a downgrade the old order may stay open or end; the new one counts as a new order.
   if (old.orderMode === 'live') await mayTradeLive(actors, owner.accountId, settings.liveTradingEnabled);
-  const quote = await checked(orderEntry, owner, old.brokerName, [terms]);
+  const quote = await checked(orderEntry, owner, old, [terms]);
   mustBeReady(known, old.brokerKey);
   const changes = {
     orderId: oldId,

@@ -49,21 +49,21 @@ export async function prepare(
   if (requested.brokerId !== null) mustExist(known, requested.brokerId);
   if (requested.mode === 'live') await mayTradeLive(actors, owner.accountId, settings.liveTradingEnabled);
   const { route, unready } = mustChoose(known, { ...requested, assetClass });
-  const quote = await checked(orderEntry, owner, route.brokerName, all);
+  const quote = await checked(orderEntry, owner, route, all);
   if (unready !== null) throw new AppError('conflict', unready);
   return { route, quote, limits: tradingLimitsOf(settings) };
 }
 
-/** Checks the broker's capabilities at the current price. Throws `invalid`. */
+/** Checks the broker's capabilities, and the symbol at the broker's price. Throws `invalid`. */
 export async function checked(
   { prices }: Pick<OrderEntryParts, 'prices'>,
   owner: AccountMode,
-  brokerName: BrokerName,
+  { brokerKey, brokerName }: Pick<OrderRoute, 'brokerKey' | 'brokerName'>,
   all: readonly [OrderTerms, ...OrderTerms[]],
 ): Promise<Quote> {
   for (const terms of all) mustBeTaken(brokerName, terms);
   const [{ symbol, orderType, timeInForce }] = all;
-  const quote = await prices.quoteOf(owner, symbol);
+  const quote = await prices.quoteOf(owner, symbol, brokerKey);
   if (quote === null) throw invalidOrder('symbol', 'unknown_symbol', `${symbol} is not traded here`, {}, symbol);
   if (orderType === 'market' && timeInForce === 'ioc' && quote.session === 'closed')
     throw invalidOrder(

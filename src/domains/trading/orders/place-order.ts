@@ -15,15 +15,16 @@ import { type OrderForm, termsOf } from './order-form.ts';
  * @param ids.orderId from `newId`; the stored order's own lies beside its trading account
  */
 export function placeOrder(orderEntry: OrderEntryParts, by: OrderOrigin, form: OrderForm, ids: OrderIds): Promise<TradingOrderRow> {
-  return orderEntry.stats.countRefusal(() => place(orderEntry, by, form, ids));
+  return orderEntry.stats.countRefusal(async () => (await prepareOrder(orderEntry, by, form, ids))());
 }
 
-async function place(
+/** As `placeOrder`, in two steps: nothing is sent before the returned function is called. */
+export async function prepareOrder(
   orderEntry: OrderEntryParts,
   by: OrderOrigin,
   form: OrderForm,
   { orderId, commandId }: OrderIds,
-): Promise<TradingOrderRow> {
+): Promise<() => Promise<TradingOrderRow>> {
   const { strategyId, taskId } = by;
   const mode = form.mode ?? 'paper';
   const terms = termsOf(form);
@@ -36,5 +37,5 @@ async function place(
     loadAhead(orderEntry.actors, { tradingAccountId, orderIds: [id], clientOrderId }),
   ]);
   const request = { ...route, ...prices, orderId: id, clientOrderId, terms, strategyId, taskId };
-  return orderEntry.actors.ask(tradingAccount, tradingAccountId, 'place', request, { commandId });
+  return () => orderEntry.actors.ask(tradingAccount, tradingAccountId, 'place', request, { commandId });
 }

@@ -11,11 +11,11 @@ import type { OrderPreview, TradingLimits } from '../trading-account/messages.ts
 /** An order as it would be placed now. `mode`: the principal's mode. */
 export type CheckedOrder = Prepared & { terms: OrderTerms; preview: OrderPreview; mode: Mode };
 
-/** The market data on which the text is based. */
-export type Basis = { symbol: string; side: string; price: number };
+/** What the text named that no edit may change without a new text, and the price on which it is based. */
+export type Basis = { symbol: string; side: string; orderType: string; orderMode: string; brokerKey: string; price: number };
 
-export function basisOf({ terms: { symbol, side }, quote }: CheckedOrder): Basis {
-  return { symbol, side, price: priceNow(side, quote) };
+export function basisOf({ terms: { symbol, side, orderType }, route: { orderMode, brokerKey }, quote }: CheckedOrder): Basis {
+  return { symbol, side, orderType, orderMode, brokerKey, price: priceNow(side, quote) };
 }
 
 /** A few lines: mode in capitals, the order, its value, and what remains of both limits. */
@@ -42,9 +42,13 @@ export function textOf({ terms, quote, route, preview, limits, mode }: CheckedOr
  * Why a new approval is needed; null: the approval still holds. A price has moved too far if it moved, in either direction, by more than
  * the collar of the order's type: that of limit prices for orders with one, else that of market orders.
  */
-export function approvalFault(approved: unknown, { terms, quote, limits }: CheckedOrder): string | null {
-  const { symbol, side, price } = approved as Basis;
-  if (symbol !== terms.symbol || side !== terms.side) return 'The order was changed to another symbol or side when it was approved.';
+export function approvalFault(approved: unknown, order: CheckedOrder): string | null {
+  const { terms, quote, limits } = order;
+  const { price, ...kind } = approved as Basis;
+  const { price: _, ...kindNow } = basisOf(order);
+  // An approval by a node of an earlier version names less: a new one is needed.
+  const changed = (Object.keys(kindNow) as (keyof typeof kindNow)[]).filter((name) => kind[name] !== kindNow[name]);
+  if (changed.length > 0) return `The order that was approved differs in: ${changed.map((name) => kindNames[name]).join(', ')}.`;
   const now = priceNow(terms.side, quote);
   const collarPct = terms.limitPrice === null ? limits.marketCollarPct : limits.priceCollarPct;
   const moved = sizeOf(nanoPrice(now) - nanoPrice(price));
@@ -52,6 +56,8 @@ export function approvalFault(approved: unknown, { terms, quote, limits }: Check
   const percent = (100 * (now - price)) / price;
   return `The price has moved by ${percent.toFixed(2)} % since this was approved, from ${price} to ${now}: more than the collar of ${collarPct} %.`;
 }
+
+const kindNames = { symbol: 'symbol', side: 'side', orderType: 'order_type', orderMode: 'mode', brokerKey: 'broker' } as const;
 
 /** What remains of both limits, for the tool's answer. */
 export function limitsView(preview: OrderPreview, limits: TradingLimits) {

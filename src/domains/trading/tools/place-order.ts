@@ -3,14 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError, ToolError } from '../../../errors.ts';
 import { derivedId } from '../../../ids.ts';
-import { AskAgain, askUntilAnswered, type Preview, type Tool, type ToolContext } from '../../tasks/contract.ts';
+import { AskAgain, askUntilAnswered, type Preview, queryUntilAnswered, type Tool, type ToolContext } from '../../tasks/contract.ts';
 import { clientOrder, clientOrderActorId } from '../client-order/messages.ts';
 import { tradingIds } from '../ids.ts';
 import type { TradingParts } from '../open.ts';
 import { mustBePaperInTest, type OrderEntryParts, type OrderOrigin, orderIdBeside, prepare } from '../orders/order-entry.ts';
 import { OrderForm, termsOf } from '../orders/order-form.ts';
 import { orderView, shownMode } from '../orders/order-view.ts';
-import { placeOrder } from '../orders/place-order.ts';
+import { prepareOrder } from '../orders/place-order.ts';
 import { type OrderPreview, tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
 import type { TradingOrderRow } from '../trading-order/entity.ts';
 import { tradingOrder } from '../trading-order/messages.ts';
@@ -40,7 +40,7 @@ export const placeOrderTool = ({ orderEntry }: Pick<TradingParts, 'orderEntry'>)
 
   async preview(form: OrderForm, { accountId, taskId, authority: { mode } }): Promise<Preview> {
     const owner: OrderOrigin = { accountId, mode, taskId };
-    const checked = await askUntilAnswered(failureText, () => checkNow(orderEntry, owner, form));
+    const checked = await queryUntilAnswered(failureText, () => checkNow(orderEntry, owner, form));
     if (checked.preview.refusal !== null) throw new ToolError(`${checked.preview.refusal}. ${failureText.nothing}.`);
     return { text: textOf(checked), basis: basisOf(checked) };
   },
@@ -71,11 +71,14 @@ async function place(orderEntry: OrderEntryParts, owner: OrderOrigin, form: Orde
   const orderId = orderIdOf(context);
   // An order that an earlier try of this call placed needs no second approval.
   if (approvedBasis !== null && (await orderEntry.actors.query(tradingOrder, orderIdBeside(owner, orderId), 'get', null)) === null) {
-    const checked = await askUntilAnswered(failureText, () => checkNow(orderEntry, owner, form));
+    const checked = await queryUntilAnswered(failureText, () => checkNow(orderEntry, owner, form));
     const why = approvalFault(approvedBasis, checked);
     if (why !== null) throw new AskAgain({ text: `${why}\n${textOf(checked)}`, basis: basisOf(checked) });
   }
-  return askUntilAnswered(failureText, () => placeOrder(orderEntry, owner, form, { orderId, commandId: callId }));
+  const { stats } = orderEntry;
+  const ids = { orderId, commandId: callId };
+  const send = await queryUntilAnswered(failureText, () => stats.countRefusal(() => prepareOrder(orderEntry, owner, form, ids)));
+  return askUntilAnswered(failureText, () => stats.countRefusal(send));
 }
 
 /**

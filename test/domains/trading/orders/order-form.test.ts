@@ -147,6 +147,12 @@ test('an order goes to the named connection, else to the newest connected one of
   assert.deepEqual(choose({ assetClass: 'crypto' }), ['brk_3', true]);
   assert.deepEqual(choose({ mode: 'live' }), ['brk_2', true]);
   assert.deepEqual(choose({ mode: 'live' }, all.slice(0, 3)), 'no_live_broker');
+  const unconnected = [connection('brk_7', { mode: 'live', status: 'error' })];
+  assert.deepEqual(choose({ mode: 'live' }, unconnected), ['brk_7', false], 'the reason is that it is not connected');
+  assert.deepEqual(
+    choose({ mode: 'live', assetClass: 'crypto' }, [connection('brk_8', { brokerName: 'tradier', mode: 'live', status: 'error' })]),
+    'no_live_broker',
+  );
   assert.deepEqual(choose({}, []), ['embedded', true]);
   assert.deepEqual(choose({ brokerId: 'embedded' }), ['embedded', true]);
   assert.deepEqual(choose({ brokerId: 'embedded', mode: 'live' }), 'no_live_broker');

@@ -3,13 +3,15 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import pg from 'pg';
 import { accountActor } from '../../../../src/domains/accounts/account/account.ts';
+import { account } from '../../../../src/domains/accounts/account/messages.ts';
 import { accountSettingsActor } from '../../../../src/domains/accounts/account-settings/account-settings.ts';
 import { accountSettings } from '../../../../src/domains/accounts/account-settings/messages.ts';
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
-import { noConnections } from '../../../../src/domains/trading/brokers/choose-broker.ts';
+import { type Connection, noConnections } from '../../../../src/domains/trading/brokers/choose-broker.ts';
 import { TradingStats } from '../../../../src/domains/trading/metrics.ts';
 import { tradingTools } from '../../../../src/domains/trading/tools/trading-tools.ts';
 import { tradingAccount, tradingAccountIdOf } from '../../../../src/domains/trading/trading-account/messages.ts';
+import { AppError } from '../../../../src/errors.ts';
 import { idPrefixes, newId } from '../../../../src/ids.ts';
 import type { Mode } from '../../../../src/mode.ts';
 import { checkTrading } from '../../../../src/storage/trading-check.ts';
@@ -27,11 +29,19 @@ after(() => world.close());
 const { actors } = world;
 /** Before an order is asked for, and not in the turn of its account. */
 let isTraded = true;
-const prices = { quoteOf: async (_owner: unknown, symbol: string) => (isTraded ? market.quoteNow(symbol) : null) };
+/** Whether the source of prices answers. */
+let isAway = false;
+let connected: readonly Connection[] = [];
+const prices = {
+  async quoteOf(_owner: unknown, symbol: string) {
+    if (isAway) throw new AppError('unavailable', 'The broker returned no price: try again');
+    return isTraded ? market.quoteNow(symbol) : null;
+  },
+};
 const catalogue = createCatalogue(
   tradingTools({
     market: null as never,
-    orderEntry: { actors, connections: noConnections, prices, stats: new TradingStats() },
+    orderEntry: { actors, connections: { ...noConnections, of: async () => connected }, prices, stats: new TradingStats() },
     backtests: null as never,
   }),
 );
@@ -66,7 +76,7 @@ test('the approval shows the mode in capitals, the order, its value, and the res
     'Position limit: 10101.01 USD of 25000.00 USD with this order, 14898.99 USD left.',
     "Day's loss limit: result 0.00 USD, 2500.00 USD left of 2500.00 USD.",
   ]);
-  assert.deepEqual(basis, { symbol: 'AAPL', side: 'buy', price: 100.01 });
+  assert.deepEqual(basis, { symbol: 'AAPL', side: 'buy', orderType: 'market', orderMode: 'paper', brokerKey: 'embedded', price: 100.01 });
   const inTest = await trader('test').preview({ ...buy, order_type: 'limit', limit_price: 95, time_in_force: 'gtc' });
   assert.match(inTest.text, /^TEST order: buy 10 AAPL, limit, limit 95, gtc, at embedded\.\nEstimate: 950\.00 USD;/);
 });
@@ -90,6 +100,16 @@ test('an order that would be refused is refused before the approval, and nothing
   assert.equal((await agent.orders()).length, 1);
   await actors.ask(tradingAccount, agent.id, 'halt', { by: 'usr_1', reason: null });
   assert.match((await agent.preview(buy)).error, /Trading is halted/);
+});
+
+test('without a price the agent is told that no order was placed and that it may try again', async () => {
+  const agent = trader();
+  isAway = true;
+  const texts = [(await agent.preview(buy)).error, (await agent.place(buy)).result.error];
+  isAway = false;
+  for (const text of texts)
+    assert.equal(text, 'The broker returned no price: try again. No order was placed: it may be tried again later.');
+  assert.deepEqual(await agent.orders(), []);
 });
 
 test('the result has the stored order after the broker has answered, the mode in capitals, the session, and the rest of the limits', async () => {
@@ -155,9 +175,9 @@ test('after a repeated call was refused before placing its order, an earlier run
 test('another approval is needed only if the price has moved beyond the collar or the order was changed to another symbol', async () => {
   const agent = trader();
   const { basis } = await agent.preview(buy);
-  const asked = async (order: object, ask: number) => {
+  const asked = async (order: object, ask: number, approved: unknown = basis) => {
     market.content({ AAPL: { bid: ask - 0.02, ask, last: ask } });
-    const outcome = await agent.place(order, agent.newCall(), basis);
+    const outcome = await agent.place(order, agent.newCall(), approved);
     return outcome.askAgain ?? null;
   };
   // One percent of 100.01, up and down.
@@ -171,12 +191,38 @@ test('another approval is needed only if the price has moved beyond the collar o
     assert.equal(again.basis.price, far);
   }
   const limit = { ...buy, order_type: 'limit', limit_price: 105 };
-  assert.equal(await asked(limit, 105), null, 'a limit price has a collar of its own: 10 percent');
-  assert.match((await asked({ ...limit, limit_price: 115 }, 110.02)).text, /moved by 10\.01 %/);
-  assert.match((await asked({ ...buy, symbol: 'MSFT' }, 100.01)).text, /^The order was changed to another symbol or side/);
+  const asLimit = { ...basis, orderType: 'limit' };
+  assert.equal(await asked(limit, 105, asLimit), null, 'a limit price has a collar of its own: 10 percent');
+  assert.match((await asked({ ...limit, limit_price: 115 }, 110.02, asLimit)).text, /moved by 10\.01 %/);
+  assert.match((await asked({ ...buy, symbol: 'MSFT' }, 100.01)).text, /^The order that was approved differs in: symbol\./);
   await actors.ask(accountSettings, agent.accountId, 'change', { marketCollarBp: 500 });
   assert.equal(await asked(buy, 104), null, 'the collar is a setting');
   assert.equal((await agent.orders()).length, 4);
+});
+
+test('an edit to real money, another broker or another order type needs a new approval whose text names it', async () => {
+  const agent = trader();
+  const paid = { plan: 'pro', paymentId: newId('cs_', null), billingPeriod: 'monthly', amountMinor: 4_900, processorId: null } as const;
+  await actors.ask(account, agent.accountId, 'create', { registrationId: agent.accountId, claimedBy: agent.accountId });
+  await actors.ask(account, agent.accountId, 'changePlan', paid);
+  await actors.ask(accountSettings, agent.accountId, 'change', { liveTradingEnabled: true });
+  const { basis } = await agent.preview(buy);
+  const live = { id: 'brk_live', brokerName: 'alpaca' as const, mode: 'live' as const, filledBy: 'broker' as const };
+  const paper = { ...live, id: 'brk_paper', mode: 'paper' as const };
+  connected = [live, paper].map((one) => ({ ...one, status: 'connected' as const, halted: false }));
+  const again = async (order: object, approved: unknown = basis) => (await agent.place(order, agent.newCall(), approved)).askAgain.text;
+  const toLive = await again({ ...buy, broker_id: 'embedded' }, { ...basis, orderMode: 'live', brokerKey: 'brk_live' });
+  assert.match(toLive, /^The order that was approved differs in: mode, broker\.\nPAPER order/);
+  assert.match(
+    await again({ ...buy, mode: 'live' }),
+    /^The order that was approved differs in: mode, broker\.\nLIVE order with real money: .* at alpaca\./,
+  );
+  assert.match(await again({ ...buy, broker_id: 'brk_paper' }), /^The order that was approved differs in: broker\.\nPAPER order/);
+  const limit = { ...buy, order_type: 'limit', limit_price: 100, broker_id: 'embedded' };
+  assert.match(await again(limit), /^The order that was approved differs in: order_type\.\nPAPER order/);
+  assert.match(await again(buy, { symbol: 'AAPL', side: 'buy', price: 100.01 }), /differs in/, 'an approval that names no mode');
+  connected = [];
+  assert.deepEqual(await agent.orders(), []);
 });
 
 test('the books are correct after trades of agents', async () => {

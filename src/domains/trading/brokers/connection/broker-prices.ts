@@ -1,6 +1,6 @@
 /**
- * Prices of an account: from the market's file if there is one, else from its newest connected broker that trades the asset class and has
- * market data, else from the node's own market.
+ * Prices of an account: from the market's file if there is one, else from the broker of the order, else from its newest connected broker
+ * that trades the asset class, has market data and knows the symbol, else from the node's own market.
  */
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../../../errors.ts';
@@ -88,15 +88,20 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
   }
 
   return {
-    async quoteOf(owner, symbol) {
+    async quoteOf(owner, symbol, brokerKey) {
       await market.ready;
       const instrument = parseSymbol(symbol);
       if (instrument === null) return market.quote(symbol);
-      for (const connection of await sourcesOf(owner, instrument)) {
+      const isNamed = ({ id }: KnownConnection) => id === brokerKey;
+      const sources = (await sourcesOf(owner, instrument)).toSorted((a, b) => Number(isNamed(b)) - Number(isNamed(a)));
+      let isUnknown = false;
+      for (const connection of sources) {
         const answer = await quoteOnce(owner, connection, instrument);
-        if (answer.kind === 'quoted') return answer.quote;
+        if (answer.kind !== 'quoted') continue;
+        if (answer.quote !== null || isNamed(connection)) return answer.quote;
+        isUnknown = true;
       }
-      return market.quote(symbol);
+      return isUnknown ? null : market.quote(symbol);
     },
 
     async barsOf(owner, request) {

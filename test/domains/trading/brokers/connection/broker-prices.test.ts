@@ -133,6 +133,32 @@ test('each class uses the newest broker that trades it: Tradier’s quotes for e
   assert.equal(await quoteOf(owner, 'NOSUCH'), null);
 });
 
+test('a named broker prices its orders and decides which symbols it has; otherwise the next broker that knows the symbol is used', async (t) => {
+  const answered: string[] = [];
+  const sides = { bid: 10, ask: 11, bidSize: 1, askSize: 1, atMs: clock.nowMs() };
+  const known: Record<string, string[]> = { brk_new: ['BTC-USD'], brk_old: ['BTC-USD', 'X01-USD'] };
+  const connections: BrokerPricesParts['connections'] = {
+    of: async () => ['brk_new', 'brk_old'].map((id) => ({ ...connected, id, brokerName: 'coinbase' })),
+    credentialsOf: async () => null,
+    quote: async (id, symbol) => {
+      answered.push(`${id} ${symbol}`);
+      return { kind: 'known', value: known[id]!.includes(symbol) ? sides : null };
+    },
+    bars: async () => ({ kind: 'known', value: null }),
+  };
+  const { quoteOf } = await prices(t, { connections });
+  const askedFor = async (symbol: string, brokerKey?: string) => {
+    answered.length = 0;
+    const quote = await quoteOf(owner, symbol, brokerKey);
+    return [quote?.bid ?? null, ...answered];
+  };
+  assert.deepEqual(await askedFor('X01-USD'), [10, 'brk_new X01-USD', 'brk_old X01-USD']);
+  assert.deepEqual(await askedFor('BTC-USD', 'brk_old'), [10, 'brk_old BTC-USD']);
+  assert.deepEqual(await askedFor('BTC-USD', 'embedded'), [10, 'brk_new BTC-USD']);
+  assert.deepEqual(await askedFor('Y01-USD', 'brk_new'), [null, 'brk_new Y01-USD'], 'its own market is not asked');
+  assert.deepEqual(await askedFor('Z01-USD'), [null, 'brk_new Z01-USD', 'brk_old Z01-USD']);
+});
+
 test('a server for orders only has no prices; an unreachable server or an invalid answer leads to no invented price', async (t) => {
   const { quoteOf, tradier, coinbase } = await twoBrokers(t);
   assert.deepEqual([(await quoteOf(owner, 'AAPL'))?.source, (await quoteOf(owner, 'BTC-USD'))?.source], ['embedded', 'embedded']);
