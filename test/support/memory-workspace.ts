@@ -32,6 +32,7 @@ export function memoryWorkspace(initial: Record<string, string | Uint8Array> = {
     },
     write: async (name, content) => put(name, content),
     keep: async (name, content) => put(name, content),
+    hasReadUntrusted: () => false,
   };
 }
 

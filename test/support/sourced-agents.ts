@@ -37,7 +37,7 @@ import { until } from './until.ts';
 export type Turn = [name: string, args: object][];
 /** Each list of turns is one agent's; after its last turn it ends with "Done.". Agents work one after the other. */
 export type Script = Turn[][];
-export type Begin = { config?: Partial<TaskConfig>; mode?: Mode; scopes?: Granted; accountId?: string };
+export type Begin = { config?: Partial<TaskConfig>; mode?: Mode; scopes?: Granted; accountId?: string; workspaceId?: string | null };
 
 export type SourcedAgents = Awaited<ReturnType<typeof sourcedAgents>>;
 
@@ -107,9 +107,13 @@ export async function sourcedAgents(sources: readonly ToolSource[], tools: reado
     requests,
     gate,
     services,
+    files,
     newAccount: () => newId(accountsIds.account, null),
     /** Begins a task whose agents follow the script. */
-    async begin(script: Script, { config = {}, mode = 'live', scopes = null, accountId = newId(accountsIds.account, null) }: Begin = {}) {
+    async begin(
+      script: Script,
+      { config = {}, mode = 'live', scopes = null, accountId = newId(accountsIds.account, null), workspaceId = null }: Begin = {},
+    ) {
       scripts.set(accountId, script);
       const taskId = newId(tasksIds.task, accountId);
       await node.actors.ask(task, taskId, 'create', {
@@ -119,7 +123,7 @@ export async function sourcedAgents(sources: readonly ToolSource[], tools: reado
         scopes,
         prompt: 'go',
         config: { max_agents: 3, autonomy_level: 50, auto_deploy: false, deploy_target: null, ...config },
-        workspaceId: null,
+        workspaceId,
       });
       return new SourcedTask(node, accountId, taskId);
     },

@@ -15,13 +15,14 @@ import { NotYet } from '../../../actors/not-yet.ts';
 import { AppError } from '../../../errors.ts';
 import type { Preview, Toolbox, ToolOutcome } from '../tools/port.ts';
 import { advance, callDone, end, record, withPreview } from './advance.ts';
-import { connected, isUntrusted, reconsidered, waitForConnection, withoutConnection } from './connecting.ts';
+import { connected, reconsidered, waitForConnection, withoutConnection } from './connecting.ts';
 import { decidable, decide, lossByGuidance, mustDirect, unknownDirector, withGuidance } from './direct.ts';
 import { Agent, type AgentRow } from './entity.ts';
 import { agentInputs } from './inputs.ts';
 import { type AgentContract, agent as ref } from './messages.ts';
 import { outputChecked, takeReply } from './model-turn.ts';
 import { action, emit, existing, mustExist, newAgent, progressAfter, report, reportChange } from './state.ts';
+import { isUntrusted } from './untrusted.ts';
 
 type State = AgentRow | null;
 
@@ -128,8 +129,9 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
       outputChecked(state, { effectId, outcome }, ctx) {
         if (!awaits(state, effectId)) return nothing(state);
         if (isAbandoned(outcome)) return go(state, end({ ...state, effectId: null }, ctx, 'error', outcome.message), ctx);
-        const problem = outcome.kind === 'done' ? outcome.value.problem : 'output.json could not be checked.';
-        return go(state, outputChecked({ ...state, effectId: null }, problem, ctx), ctx);
+        const { problem, untrusted = false } = outcome.kind === 'done' ? outcome.value : { problem: 'output.json could not be checked.' };
+        const holdsUntrusted = state.holdsUntrusted || (untrusted && problem !== null);
+        return go(state, outputChecked({ ...state, holdsUntrusted, effectId: null }, problem, ctx), ctx);
       },
 
       connectionMade(state, { service }, ctx) {

@@ -3,8 +3,8 @@
  * connection does nothing but find out where to connect; when the service is connected the same call is tried again, and what must be known
  * about its tool (whether a person decides first, above all) comes with the outcome.
  */
-import type { EffectOutcome, TurnContext } from '../../../actors/define-actor.ts';
-import type { AgentType, Toolbox, ToolOutcome } from '../tools/port.ts';
+import type { TurnContext } from '../../../actors/define-actor.ts';
+import type { ToolOutcome } from '../tools/port.ts';
 import { callDone } from './advance.ts';
 import type { AgentRow, CallSource, PendingCall } from './entity.ts';
 import type { AgentContract } from './messages.ts';
@@ -55,11 +55,4 @@ export function withoutConnection(agent: AgentRow, ctx: TurnContext<AgentContrac
     isError: true,
   });
   return answered;
-}
-
-/** Whether the outcome of the agent's call holds text of others. Errors of the catalogue's tools are texts of this service. */
-export function isUntrusted({ type, calls: [call] }: AgentRow, outcome: EffectOutcome<ToolOutcome>, toolbox: Toolbox): boolean {
-  if (outcome.kind !== 'done' || call === undefined) return false;
-  if (call.source !== undefined) return call.source.untrusted;
-  return !outcome.value.isError && toolbox.find(type as AgentType, call.name)?.untrusted === true;
 }

@@ -18,6 +18,7 @@ import { type AgentContract, agent as agentRef, type ToolCall } from './messages
 import { fullAutonomy } from './needs-approval.ts';
 import { checkOutput, checkOutputMs } from './output.ts';
 import { sourcedCallEffects, sourcedToolsFor, withSources } from './sourced-calls.ts';
+import { writerDuring } from './untrusted.ts';
 
 export type AgentServices = {
   model: Model;
@@ -84,8 +85,10 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
     repeatable: ({ name }: { name: string }) => toolbox.isRepeatable(name),
     async run({ name, arguments: args, approvedBasis = null }: ToolCall, run) {
       const agent = await load(run.actorId);
-      const context = { ...contextOf(agent, run), ...(withSlot ? null : { slotOwner: null }), approvedBasis };
-      return toolbox.run(name, args, context, onDefect(agent, name));
+      const writer = writerDuring(agent, toolbox.find(agent.type as AgentType, name));
+      const context = { ...contextOf(writer, run), ...(withSlot ? null : { slotOwner: null }), approvedBasis };
+      const outcome = await toolbox.run(name, args, context, onDefect(agent, name));
+      return context.workspace.hasReadUntrusted() ? { ...outcome, untrusted: true } : outcome;
     },
   });
   return {
@@ -133,7 +136,9 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
         const { accountId: account, outputSchema } = agent;
         // The service itself reads the file, not the agent, which may have lost the scope.
         const authority = { ...authorityOf(agent), scopes: null };
-        return { problem: await checkOutput(compute, outputSchema, workspace(agent, authority, effectId), { account, signal }) };
+        const files = workspace(agent, authority, effectId);
+        const problem = await checkOutput(compute, outputSchema, files, { account, signal });
+        return files.hasReadUntrusted() ? { problem, untrusted: true } : { problem };
       },
     },
   };

@@ -63,6 +63,9 @@ export type AgentReply = Omit<ModelReply, 'toolCalls'> & {
   trustsContent?: boolean;
 };
 
+/** `problem`: the error in output.json, as a text for the model, or null. `untrusted`: the file holds text that others wrote. */
+export type OutputCheck = { problem: string | null; untrusted?: boolean };
+
 export type AgentContract = {
   commands: {
     create(input: CreateAgent): void;
@@ -75,7 +78,7 @@ export type AgentContract = {
     modelled(input: EffectResult<AgentReply>): void;
     toolDone(input: EffectResult<ToolOutcome>): void;
     previewed(input: EffectResult<ToolOutcome>): void;
-    outputChecked(input: EffectResult<{ problem: string | null }>): void;
+    outputChecked(input: EffectResult<OutputCheck>): void;
     delegated(input: { callId: string; outcome: ToolOutcome }): void;
     /** This service is connected now. */
     connectionMade(input: { service: string }): void;
@@ -107,7 +110,7 @@ export type AgentContract = {
     /** These two leave calls of sourced tools to nodes that know such tools. */
     sourcedTool(input: SourcedCall): ToolOutcome;
     sourcedPreview(input: SourcedCall): ToolOutcome;
-    checkOutput(input: Record<string, never>): { problem: string | null };
+    checkOutput(input: Record<string, never>): OutputCheck;
   };
 };
 

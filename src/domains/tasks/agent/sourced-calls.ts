@@ -12,6 +12,7 @@ import { checkCall } from '../tools/run-tool.ts';
 import type { CheckedArguments, SourcedTool, ToolSource } from '../tools/source.ts';
 import type { AgentRow, CallSource } from './entity.ts';
 import type { AgentReply, SourcedCall } from './messages.ts';
+import { writerDuring } from './untrusted.ts';
 
 export type SourcedCallParts = {
   toolbox: Toolbox;
@@ -91,7 +92,7 @@ export function sourcedCallEffects(parts: SourcedCallParts): {
         const agent = await load(run.actorId);
         const tool = await find(agent, call, run.signal);
         if ('isError' in tool) return tool;
-        const context = { ...contextOf(agent, run), approvedBasis: call.approvedBasis ?? null };
+        const context = { ...contextOf(writerDuring(agent, tool), run), approvedBasis: call.approvedBasis ?? null };
         return toolbox.runSourced(tool, call.arguments, context, onDefect(agent, call.name));
       },
     },

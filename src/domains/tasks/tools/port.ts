@@ -94,6 +94,8 @@ export const maxResultBytes = 64 * 1024;
 export type ToolOutcome = {
   result: unknown;
   isError: boolean;
+  /** It holds text that others wrote, which the call has read in a file of the workspace. */
+  untrusted?: boolean;
   askAgain?: Preview;
   /** Nothing was done: the call waits until the service is connected. */
   needsConnection?: { service: string; tool: string; connectUrl: string };

@@ -24,6 +24,8 @@ export const WorkspaceFile = defineEntity({
     version: p.integer(),
     /** Key of this version's content in the file store. */
     contentKey: p.text(),
+    /** This version was written by an agent that had read text that others wrote. */
+    holdsUntrusted: p.boolean(),
     status: p.text().$type<'present' | 'deleted'>(),
     createdAt: epochMs(),
   },

@@ -17,6 +17,8 @@ export type PutFile = {
   contentKey: string;
   /** The task whose agent wrote it, which is sent the deliverable; null for an upload. */
   deliverFor: string | null;
+  /** The writer is an agent that has read text that others wrote; false: the content is a user's own. Earlier versions do not send it. */
+  holdsUntrusted?: boolean;
 };
 
 /** The result of removing a content; `again`: it was still needed or the store did not answer, so it is retried later. */

@@ -25,12 +25,14 @@ export interface WorkspaceAccess {
   write(name: string, content: string | Uint8Array): Promise<WrittenFile>;
   /** As `write`, but the file is no deliverable. */
   keep(name: string, content: string | Uint8Array): Promise<WrittenFile>;
+  /** Whether a file has been opened whose writer had read text that others wrote. */
+  hasReadUntrusted(): boolean;
 }
 export type WrittenFile = { name: string; sizeBytes: number; version: number };
 
 /**
  * The tool call: written files are delivered for `taskId`, once for each `callId` and name. An action that `authority` does not allow is a
- * `ToolError`.
+ * `ToolError`. With `holdsUntrusted`, or once it has read a file so marked, the files that it writes are marked.
  */
 export type WorkspaceUser = {
   accountId: string;
@@ -39,10 +41,12 @@ export type WorkspaceUser = {
   workspaceId: string;
   callId: string;
   authority: Authority;
+  holdsUntrusted: boolean;
 };
 
 export function workspaceAccess(parts: WorkspaceAccessParts, user: WorkspaceUser): WorkspaceAccess {
   const { workspaceId, accountId, taskId, agentId, callId, authority } = user;
+  let hasReadUntrusted = false;
   /** Names in the order of their first write, so that a repeated call numbers its writes in the same way. */
   const writes = new Map<string, number>();
 
@@ -60,11 +64,13 @@ export function workspaceAccess(parts: WorkspaceAccessParts, user: WorkspaceUser
       const name = checkedName(path);
       const opened = await openFile(parts, workspaceId, name);
       if (opened === null) throw new ToolError(`There is no file named ${JSON.stringify(name)} in the workspace`);
+      hasReadUntrusted ||= opened.file.holdsUntrusted;
       return { stream: opened.stream, sizeBytes: opened.file.sizeBytes, type: opened.file.type };
     },
 
     write: (path, content) => store(path, content, taskId),
     keep: (path, content) => store(path, content, null),
+    hasReadUntrusted: () => hasReadUntrusted,
   };
 
   async function store(path: string, content: string | Uint8Array, deliverFor: string | null): Promise<WrittenFile> {
@@ -73,7 +79,8 @@ export function workspaceAccess(parts: WorkspaceAccessParts, user: WorkspaceUser
     const nth = writes.get(name) ?? 0;
     writes.set(name, nth + 1);
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-    const file = { workspaceId, accountId, name, type: agentFileType(name), deliverFor, declaredBytes: bytes.length };
+    const holdsUntrusted = user.holdsUntrusted || hasReadUntrusted;
+    const file = { workspaceId, accountId, name, type: agentFileType(name), deliverFor, holdsUntrusted, declaredBytes: bytes.length };
     try {
       const row = await storeFile(
         parts,

@@ -58,11 +58,12 @@ function put(
   ctx: TurnContext<WorkspaceFileContract>,
 ): Turn<WorkspaceFileRow, WorkspaceFileRow> {
   if (state !== null && state.contentKey === input.contentKey) return { state, reply: state };
-  const { deliverFor, ...content } = input;
+  const { deliverFor, holdsUntrusted = false, ...content } = input;
   const before = state?.status === 'present' ? state : null;
   const row: WorkspaceFileRow = {
     id: ctx.id,
     ...content,
+    holdsUntrusted,
     status: 'present',
     ...(before === null ? firstVersion(state, content, ctx) : nextVersion(before)),
   };

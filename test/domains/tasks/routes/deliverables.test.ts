@@ -18,7 +18,10 @@ async function deliveredTask(node: WorkspaceNode, files: Record<string, string>)
   await node.actors.ask(workspace, workspaceId, 'create', { accountId: 'acct_ann', name: `Task ${taskId}`, description: null });
   const user = { accountId: 'acct_ann', taskId, agentId: newId(tasksIds.agent, null), workspaceId };
   for (const [name, content] of Object.entries(files))
-    await workspaceAccess(node, { ...user, authority: everything, callId: newId(idPrefixes.call, null) }).write(name, content);
+    await workspaceAccess(node, { ...user, authority: everything, holdsUntrusted: false, callId: newId(idPrefixes.call, null) }).write(
+      name,
+      content,
+    );
   await node.settled();
   return taskId;
 }

@@ -135,6 +135,7 @@ function run(name: string, open: () => Readable, signal = new AbortController().
     open: async () => ({ stream: open(), sizeBytes: 0, type: 'text/csv' }),
     write: async () => assert.fail('it only reads'),
     keep: async () => assert.fail('it only reads'),
+    hasReadUntrusted: () => false,
   };
   return createProfileTable(inlineCompute).run({ path: name }, toolContext(workspace, signal)) as Promise<TableProfile>;
 }

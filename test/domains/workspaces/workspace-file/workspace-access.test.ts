@@ -17,7 +17,7 @@ const read = async (access: ReturnType<typeof workspaceAccess>, name: string) =>
 async function taskOn(node: WorkspaceNode) {
   const taskId = newId(tasksIds.task, null);
   const workspaceId = newId(workspacesIds.workspace, null);
-  const user = { accountId: 'acct_ann', taskId, agentId: newId(tasksIds.agent, null), workspaceId };
+  const user = { accountId: 'acct_ann', taskId, agentId: newId(tasksIds.agent, null), workspaceId, holdsUntrusted: false };
   await node.actors.ask(workspace, workspaceId, 'create', { accountId: 'acct_ann', name: `Task ${taskId}`, description: null });
   const access = (callId: string, authority: Authority = everything) => workspaceAccess(node, { ...user, authority, callId });
   const versionOf = async (name: string) =>
