@@ -24,6 +24,17 @@ const text = `select f.bytes - coalesce(a.bytes, 0) - m.bytes as bytes, f.files 
       from message where shard = $2 and kind = $3 and actor_id = $1 and command = 'changed') m
     left join account_storage a on a.id = $1`;
 
+/** Whether the register has every change that the actor `sender` has reported to it. */
+export async function isRegistered(database: Pick<Database, 'read'>, accountId: string, sender: string): Promise<boolean> {
+  const { kind } = accountStorage;
+  const { rows } = await database.read({
+    name: 'unregistered_change',
+    text: `select 1 from message where shard = $1 and kind = $2 and actor_id = $3 and command = 'changed' and sender = $4 limit 1`,
+    values: [shardOf(kind, accountId), kind, accountId, sender],
+  });
+  return rows.length === 0;
+}
+
 export function storageEffects({ database }: { database: Pick<Database, 'read'> }): EffectsOf<AccountStorageContract> {
   return {
     count: {

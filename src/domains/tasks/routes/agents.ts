@@ -8,6 +8,7 @@ import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { mustDirect } from '../../../edge/routes/mode.ts';
 import { ownedBy } from '../../../edge/routes/ownership.ts';
+import { untilShown } from '../../../edge/routes/until-shown.ts';
 import { invalidField } from '../../../errors.ts';
 import type { AgentRow } from '../agent/entity.ts';
 import { agent, type DirectedBy } from '../agent/messages.ts';
@@ -18,7 +19,6 @@ import { task } from '../task/messages.ts';
 import type { Toolbox } from '../tools/port.ts';
 import type { ToolSource } from '../tools/source.ts';
 import { AgentSchema, AgentStatus, agentView } from './task-view.ts';
-import { untilShown } from './until-shown.ts';
 
 const ActionSchema = Type.Object({ id: Type.String(), status: AgentStatus, message: Type.String() }, { title: 'AgentAction' });
 const maxGuidanceChars = 2_000;

@@ -11,6 +11,7 @@ import { answer } from '../../../edge/routes/answer.ts';
 import { mustDirect } from '../../../edge/routes/mode.ts';
 import { ownedBy } from '../../../edge/routes/ownership.ts';
 import { PageOf } from '../../../edge/routes/page.ts';
+import { untilShown } from '../../../edge/routes/until-shown.ts';
 import type { EventCatalogue } from '../../../edge/stream/event-catalogue.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import type { Scope } from '../../../scopes.ts';
@@ -25,7 +26,6 @@ import { Task, type TaskConfig, type TaskRow } from '../task/entity.ts';
 import { task } from '../task/messages.ts';
 import { deployTargets } from '../task/ports.ts';
 import { TaskSchema, TaskStatus, TaskSummarySchema, taskJson, taskSummaryView, taskView } from './task-view.ts';
-import { untilShown } from './until-shown.ts';
 
 const MaxCredits = Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000_000, description: 'Reaching it pauses the task' });
 

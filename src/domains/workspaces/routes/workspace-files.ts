@@ -21,6 +21,7 @@ import { publicFileId, workspaceFile, workspaceFileId } from '../workspace-file/
 import { whileCurrent } from '../workspace-file/open-file.ts';
 import { maxArchiveFiles, storeArchive } from '../workspace-file/store-archive.ts';
 import { type LateName, storeFile } from '../workspace-file/store-file.ts';
+import { untilFreed } from '../workspace-file/until-freed.ts';
 import type { WorkspaceRoutesParts } from './workspaces.ts';
 
 const FileView = Type.Object(
@@ -178,6 +179,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
         const found = await find(workspaceId, params.file);
         if (found === null) return fileNotFound();
         await actors.ask(workspaceFile, found.id, 'remove', { fileId: publicFileId(found) });
+        await untilFreed(database, found);
         return { status: 204 as const };
       },
     }),

@@ -2,11 +2,13 @@
 import type { Readable } from 'node:stream';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError, mayHaveHappened } from '../../../errors.ts';
+import type { Database } from '../../../storage/database.ts';
 import type { FileStore } from '../../../storage/files.ts';
 import { accountStorage, mustFit, storageLimits } from '../../accounts/contract.ts';
 import { newContentKey } from './content-key.ts';
 import type { WorkspaceFileRow } from './entity.ts';
 import { workspaceFile, workspaceFileId } from './messages.ts';
+import { untilFreed } from './until-freed.ts';
 
 export const maxFileBytes = 50 * 2 ** 20;
 
@@ -17,6 +19,8 @@ export type NewFile = {
   name: string;
   type: string;
   deliverFor: string | null;
+  /** As in `PutFile`. */
+  holdsUntrusted?: boolean;
   /** A lower bound of the size, if it is known before the content is read. */
   declaredBytes?: number;
   /** Asked once the content has been read: the name that it gets instead; null: as given. If it throws, nothing is stored. */
@@ -35,7 +39,7 @@ export type LateName = { name: string; type: string; checked(content: Readable):
  * @param commandId a repeat with it creates no second version
  */
 export async function storeFile(
-  parts: { actors: ActorSystem; files: FileStore },
+  parts: { actors: ActorSystem; files: FileStore; database: Pick<Database, 'read'> },
   { declaredBytes = 0, lateName, ...file }: NewFile,
   content: Readable,
   commandId?: string,
@@ -73,6 +77,7 @@ export async function storeFile(
   }
   // An earlier attempt was committed: its content is used.
   if (row.contentKey !== contentKey) await discard();
+  if (replacesBytes !== null && row.sizeBytes < replacesBytes) await untilFreed(parts.database, row);
   return row;
 
   /** A key belongs to its name, so the content is copied. Null: it keeps the name. */

@@ -247,6 +247,22 @@ describe('files of a workspace', () => {
       assert.equal((await node.upload(id, `empty ${n}.txt`, '')).status, n <= 2 ? 201 : 402, 'the files count, too');
   });
 
+  test('the room of a deleted file, and of a replaced version that was larger, is free in the answer to the next request', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const freeBytes = 2 ** 30;
+    await node.database.pool.query('insert into account_storage values ($1, $2, $3, $4, now())', ['acct_ann', freeBytes - 1_000, 1, '[]']);
+    const used = () => node.actors.query(accountStorage, 'acct_ann', 'used', null);
+    for (let round = 0; round < 5; round++) {
+      for (const bytes of [300, 900, 800]) assert.equal((await node.upload(id, 'a.txt', 'x'.repeat(bytes))).status, 201);
+      assert.deepEqual(await used(), { bytes: freeBytes - 200, files: 2 });
+      assert.equal((await node.upload(id, 'b.txt', 'y'.repeat(200))).status, 201);
+      for (const name of ['a.txt', 'b.txt'])
+        assert.equal((await node.call(`/v1/workspaces/${id}/files/${name}`, { method: 'DELETE' })).status, 204);
+      assert.deepEqual(await used(), { bytes: freeBytes - 1_000, files: 1 });
+    }
+  });
+
   test('an archive that does not fit is refused and stores nothing; one that fails later reports how many files were stored', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');

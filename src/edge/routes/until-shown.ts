@@ -1,13 +1,13 @@
-/** An action on an agent is shown by its task, and the reverse, only after a message has arrived: the caller must find it in both. */
+/** What an action changes in another actor is shown there only after a message has arrived: the caller must find it in both. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { monotonicMs } from '../../../clock.ts';
+import { monotonicMs } from '../../clock.ts';
 
 const queryEveryMs = 4;
 /** The action is committed. A longer wait, such as for an actor that moves to another node, would only delay its answer. */
-const waitAtMostMs = 1_000;
+const defaultWaitMs = 1_000;
 
 /** Waits until the other actor shows an action that is committed. Never rejects. */
-export async function untilShown(isShown: () => Promise<boolean>): Promise<void> {
+export async function untilShown(isShown: () => Promise<boolean>, waitAtMostMs = defaultWaitMs): Promise<void> {
   const giveUpAtMs = monotonicMs() + waitAtMostMs;
   while (monotonicMs() < giveUpAtMs) {
     // A query fails while the actor moves.
