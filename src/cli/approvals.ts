@@ -34,6 +34,8 @@ type Decision = { approved: boolean; reason?: string };
 export type Approvals = {
   /** Handles every event; asks when the event requests an approval. */
   event(event: TaskEvent): void;
+  /** Handles the task as it was read. It shows approvals also to a token that is not sent the events of agents. */
+  task(task: Task): void;
 };
 
 export function createApprovals(parts: ApprovalParts): Approvals {
@@ -42,6 +44,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
   const decidedElsewhere = new Map<string, AbortController>();
   let { terminal } = parts;
   let work: Promise<void> = Promise.resolve();
+  let isScopeChecked = false;
 
   async function settle(id: string, decided: AbortSignal): Promise<void> {
     for (;;) {
@@ -108,8 +111,27 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     try {
       await client.request('POST', approvePath(approval), { json: decision });
     } catch (error) {
-      if (!(error instanceof Failure && error.status === 409)) throw error;
+      if (!(error instanceof Failure) || (error.status !== 409 && error.status !== 403)) throw error;
       view.notice(error.message);
+      if (error.status === 403) print(approval);
+    }
+  }
+
+  function begin(id: string): void {
+    seen.add(id);
+    const decided = new AbortController();
+    decidedElsewhere.set(id, decided);
+    // Each piece of work handles its own failures, so the next one always runs.
+    work = work.then(() => settle(id, decided.signal)).finally(() => decidedElsewhere.delete(id));
+  }
+
+  /** Without the scope the user sees nothing of what agents do, and must know why. */
+  async function checkScope(agentId: string): Promise<void> {
+    isScopeChecked = true;
+    try {
+      await client.request('GET', `/v1/agents/${encodeURIComponent(agentId)}`, { retries: 1 });
+    } catch (error) {
+      if (error instanceof Failure && error.status === 403) view.notice(`The steps of agents are not shown. ${error.message}`);
     }
   }
 
@@ -117,14 +139,18 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     event({ type, data }) {
       const id = data.approval_id;
       if (typeof id !== 'string') return;
-      if (type === 'approval.required' && !seen.has(id)) {
-        seen.add(id);
-        const decided = new AbortController();
-        decidedElsewhere.set(id, decided);
-        // Each piece of work handles its own failures, so the next one always runs.
-        work = work.then(() => settle(id, decided.signal)).finally(() => decidedElsewhere.delete(id));
-      }
+      if (type === 'approval.required' && !seen.has(id)) begin(id);
       if (type === 'approval.approved' || type === 'approval.rejected' || type === 'approval.expired') decidedElsewhere.get(id)?.abort();
+    },
+
+    task({ approvals }) {
+      for (const { id, status, agent_id: agentId } of approvals) {
+        if (status !== 'pending') decidedElsewhere.get(id)?.abort();
+        else if (!seen.has(id)) {
+          begin(id);
+          if (!isScopeChecked) void checkScope(agentId);
+        }
+      }
     },
   };
 }

@@ -116,6 +116,7 @@ async function follow({ client, taskId, options, view, interrupts, attachCommand
       const task = await readTask().catch(() => null);
       if (task !== null && !over.signal.aborted) {
         applyTask(progress, task);
+        approvals.task(task);
         view.refresh(progress);
         if (waitsForMoney(task)) over.abort();
       }

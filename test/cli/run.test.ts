@@ -72,6 +72,19 @@ async function api(where: Where, path: string, json?: unknown): Promise<any> {
   return response.json();
 }
 
+/** An account, and its API keys. */
+async function newAccount(url: string): Promise<{ key(scopes: string[]): Promise<string> }> {
+  const post = async (path: string, json: object, token?: string) => {
+    const headers = { 'Content-Type': 'application/json', ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
+    const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(json) });
+    assert.ok(response.ok, `${path}: ${response.status}`);
+    return (await response.json()) as any;
+  };
+  const email = `scopes-${process.hrtime.bigint()}@example.com`;
+  const { access_token: session } = await post('/v1/auth/register', { email, password: 'a long password 1', name: 'Scopes' });
+  return { key: async (scopes) => (await post('/v1/api-keys', { name: 'one', scopes }, session)).key };
+}
+
 test('a person without an account', { timeout: 480_000 }, async (t) => {
   const service = await serviceFor(t);
 
@@ -109,6 +122,24 @@ test('a person without an account', { timeout: 480_000 }, async (t) => {
     assert.match(again.stdout(), /task {10}complete/);
     assert.doesNotMatch(again.stderr(), /Created the account/);
     assert.equal((await readdir(join(where.folder, 'results'))).length, before.length * 2);
+  });
+
+  await t.test('a key without the scopes of agents is told which scope is missing for what, also with --yes and --no', async (t) => {
+    const where = await person(t, service.url);
+    const account = await newAccount(service.url);
+    const forTasks = ['tasks.read', 'tasks.write', 'workspaces.read', 'workspaces.write'];
+    const withKey = async (scopes: string[]) => ({ ...where, env: { TROUPE_TOKEN: await account.key([...forTasks, ...scopes]) } });
+
+    for (const decision of ['--yes', '--no']) {
+      const refused = troupe(['run', mailOrder, '--file', 'notes.txt', decision, '--cancel-on-interrupt'], await withKey([]));
+      await refused.says(/steps of agents are not shown.*agents\.read/);
+      await refused.says(/agents\.write[\s\S]*curl -X POST/);
+      refused.child.kill('SIGINT');
+      await refused.exit;
+    }
+    const decides = troupe(['run', mailOrder, '--file', 'notes.txt', '--yes'], await withKey(['agents.write']));
+    assert.equal(await decides.exit, 0, decides.stderr());
+    assert.match(decides.stderr(), /steps of agents are not shown.*agents\.read/);
   });
 
   await t.test('--yes approves requests of agents, --no rejects them', async (t) => {
