@@ -18,6 +18,7 @@ import { accountWebhooks, maxWebhooks } from '../account-webhooks/messages.ts';
 import { webhooksIds } from '../ids.ts';
 import { Webhook, WebhookDelivery, type WebhookRow } from '../webhook/entity.ts';
 import { type DeliveryRecord, webhook } from '../webhook/messages.ts';
+import { maxOldSecrets } from '../webhook/old-secrets.ts';
 import { newWebhookSecret } from '../webhook/signature.ts';
 import { DeliverySchema, deliveryView, WebhookSchema, WebhookWithSecret, webhookView } from './webhook-view.ts';
 
@@ -145,7 +146,8 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
     method: 'POST',
     path: `${base}/{id}/rotate-secret`,
     summary: 'Rotate the secret of a webhook',
-    description: 'For 24 hours the old secret is used too: each delivery then has two signatures of each kind.',
+    description: `For 24 hours the old secret is used too: each delivery then has a signature of each kind for each of the two secrets. Each further rotation adds one; while ${maxOldSecrets} old secrets are in use, a rotation is 409 with the time from which it is possible.`,
+    errors: [403, 409],
     responses: { 200: WebhookWithSecret },
     authorize: mayUse,
     async handler(context) {

@@ -24,6 +24,8 @@ export const Webhook = defineEntity({
     /** Signs too, until it expires. */
     oldSecret: p.text().strictNullable().hidden(),
     oldSecretExpiresAt: epochMs().strictNullable(),
+    /** Earlier ones, which sign until they expire; newest first. */
+    olderSecrets: json<{ secret: string; expiresAt: number }[]>().hidden(),
     status: p.text().$type<'active' | 'disabled' | 'deleted'>(),
     disabledReason: p.text().$type<'failing' | 'gone' | 'asked' | 'unverified'>().strictNullable(),
     /** Incremented at each new start: results of earlier work are ignored. */

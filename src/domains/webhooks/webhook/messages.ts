@@ -59,7 +59,7 @@ export type WebhookContract = {
     /** Refused with `not_found`, like all commands below, if there is no webhook. */
     change(input: ChangeWebhook): WebhookRow;
     remove(input: null): null;
-    /** The previous secret also signs for a day. */
+    /** Each earlier secret also signs for a day. Refused with `conflict` while too many do. */
     rotateSecret(input: { secret: string }): WebhookRow;
     /** Delivers a test event, once. Refused with `conflict` while too many wait. */
     test(input: null): DeliveryRecord;

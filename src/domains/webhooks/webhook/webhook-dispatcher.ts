@@ -12,6 +12,7 @@ import { attempt, type Outcome, type Receiver } from './attempt.ts';
 import type { DeliverySemaphore } from './delivery-semaphore.ts';
 import type { WebhookRow } from './entity.ts';
 import { challengeType, type DeliveryRecord, isDelivering, type Progress, webhook } from './messages.ts';
+import { oldSecretsOf } from './old-secrets.ts';
 import { type OrderedQueue, OrderedQueues, type QueueMemory, queueEvents } from './ordered-queues.ts';
 import type { WebhookDispatchersParts } from './webhook-dispatchers.ts';
 
@@ -36,6 +37,8 @@ export class WebhookDispatcher {
   private readonly memory: QueueMemory;
   private row: WebhookRow | null = null;
   private receiver: Receiver & { origin: string } = { url: '', origin: '', keys: [] };
+  /** When the first of the old keys expires. */
+  private keysUntil = Number.POSITIVE_INFINITY;
   private queues = new OrderedQueues(0, []);
   private feed: FeedHandle | null = null;
   private atOnce = atOnceFirst;
@@ -131,10 +134,12 @@ export class WebhookDispatcher {
     });
   }
 
-  private readReceiver({ url, secret, oldSecret, oldSecretExpiresAt }: WebhookRow): void {
-    const isOldGood = oldSecret !== null && oldSecretExpiresAt !== null && oldSecretExpiresAt > this.parts.clock.nowMs();
-    const keys = [secret, ...(isOldGood ? [oldSecret] : [])].map((text) => this.parts.keyOf(text, this.id));
+  private readReceiver(row: WebhookRow): void {
+    const { url, secret } = row;
+    const old = oldSecretsOf(row, this.parts.clock.nowMs());
+    const keys = [secret, ...old.map((one) => one.secret)].map((text) => this.parts.keyOf(text, this.id));
     this.receiver = { url, origin: new URL(url).origin, keys };
+    this.keysUntil = Math.min(...old.map(({ expiresAt }) => expiresAt));
   }
 
   private get hasCapacity(): boolean {
@@ -268,8 +273,7 @@ export class WebhookDispatcher {
     // No name is chosen for a delivery requested by hand.
     const chosen = this.parts.eventCatalogue.chosenName(this.row!.events, type) ?? type;
     const body = chosen === type ? envelope : JSON.stringify({ ...JSON.parse(envelope), type: chosen });
-    const { oldSecretExpiresAt } = this.row!;
-    if (this.receiver.keys.length > 1 && oldSecretExpiresAt! <= this.parts.clock.nowMs()) this.readReceiver(this.row!);
+    if (this.keysUntil <= this.parts.clock.nowMs()) this.readReceiver(this.row!);
     const { outbound, clock, timeoutMs = defaultTimeoutMs } = this.parts;
     const outcome = await attempt(outbound, this.receiver, id, body, clock, timeoutMs);
     this.parts.tries.add([outcome.kind]);

@@ -7,6 +7,7 @@
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { defineActor, type EffectContext, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
+import { isoTimestamp } from '../../../clock.ts';
 import { shardOf } from '../../../cluster/address.ts';
 import { AppError } from '../../../errors.ts';
 import type { MailProvider } from '../../../providers/mail/port.ts';
@@ -27,6 +28,7 @@ import {
   type WebhookContract,
   webhook,
 } from './messages.ts';
+import { maxOldSecrets, oldSecretMs, oldSecretsOf } from './old-secrets.ts';
 import { nextTryMs } from './retry.ts';
 
 export type WebhookActorParts = {
@@ -36,7 +38,6 @@ export type WebhookActorParts = {
   changed(webhookId: string): void;
 };
 
-const oldSecretMs = 24 * 3_600_000;
 const maxAsked = 20;
 
 export function webhookActor({ actors, mail, changed }: WebhookActorParts) {
@@ -70,6 +71,7 @@ function create(state: WebhookRow | null, input: CreateWebhook, ctx: TurnContext
     shard: shardOf(webhook.kind, ctx.id),
     oldSecret: null,
     oldSecretExpiresAt: null,
+    olderSecrets: [],
     verifiedUrl: null,
     status: 'active',
     disabledReason: null,
@@ -101,7 +103,7 @@ function change(
 }
 
 function remove(state: WebhookRow | null, _input: null, ctx: TurnContext<WebhookContract>): Turn<WebhookRow, null> {
-  const deleted: WebhookRow = { ...stopped(present(state)), status: 'deleted', secret: '', oldSecret: null, asked: [] };
+  const deleted: WebhookRow = { ...stopped(present(state)), status: 'deleted', secret: '', oldSecret: null, olderSecrets: [], asked: [] };
   ctx.unschedule('challenge');
   ctx.send(accountWebhooks, deleted.accountId, 'removed', { webhookId: ctx.id });
   return { ...afterChange(deleted, ctx), reply: null };
@@ -112,8 +114,13 @@ function rotateSecret(
   { secret }: { secret: string },
   ctx: TurnContext<WebhookContract>,
 ): Turn<WebhookRow, WebhookRow> {
-  const old = present(state);
-  return afterChange({ ...old, secret, oldSecret: old.secret, oldSecretExpiresAt: ctx.nowMs + oldSecretMs }, ctx);
+  const before = present(state);
+  const olderSecrets = oldSecretsOf(before, ctx.nowMs);
+  if (olderSecrets.length >= maxOldSecrets) {
+    const at = isoTimestamp(olderSecrets.at(-1)!.expiresAt);
+    throw new AppError('conflict', `${maxOldSecrets} old secrets are in use for 24 hours each: the next rotation is possible after ${at}`);
+  }
+  return afterChange({ ...before, secret, oldSecret: before.secret, oldSecretExpiresAt: ctx.nowMs + oldSecretMs, olderSecrets }, ctx);
 }
 
 function test(state: WebhookRow | null, _input: null, ctx: TurnContext<WebhookContract>): Turn<WebhookRow, DeliveryRecord> {

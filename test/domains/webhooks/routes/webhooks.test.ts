@@ -179,6 +179,43 @@ test('for a day after a rotation the old secret verifies too, then only the new 
   assert.equal((later.headers['x-troupe-signature'] as string).split('v1=').length, 2);
 });
 
+test('each of several rotations keeps its old secret for a day, and one too many is refused with the time when it is possible', async (t) => {
+  const { node, call } = await startWebhookEdge(t);
+  const receiver = await startReceiver(t);
+  const { id, secret } = (await call('POST', '', { url: receiver.url, events: ['*'] })).json;
+  const secrets = [secret];
+  const rotate = async () => {
+    const answer = await call('POST', `/${id}/rotate-secret`);
+    if (answer.status === 200) secrets.push(answer.json.secret);
+    return answer;
+  };
+  /** Whether the next delivery has a signature of each secret, oldest first. The library refuses the test's later times. */
+  const verifies = async () => {
+    const before = receiver.received.length;
+    await node.emitEvents([{ taskId: 'task_1' }]);
+    await until(() => receiver.received.length > before, 'the delivery');
+    const { body, headers } = receiver.received.at(-1) as any;
+    const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
+    const signatures = headers['webhook-signature'].split(' ');
+    return secrets.map((known) => signatures.includes(new Webhook(known).sign(headers['webhook-id'], at, body)));
+  };
+  assert.equal((await rotate()).status, 200);
+  const possibleAt = new Date(node.clock.nowMs() + dayMs);
+  node.clock.advance(60_000);
+  for (let n = 0; n < 3; n++) assert.equal((await rotate()).status, 200);
+  assert.deepEqual(await verifies(), [true, true, true, true, true]);
+  const refused = await rotate();
+  assert.equal(refused.status, 409);
+  const namedMs = Date.parse(/possible after (\S+)$/.exec(refused.json.detail)![1]!);
+  assert.ok(Math.abs(namedMs - possibleAt.getTime()) < 60_000, refused.json.detail);
+
+  node.clock.advance(namedMs - node.clock.nowMs());
+  assert.equal((await rotate()).status, 200);
+  assert.deepEqual(await verifies(), [false, true, true, true, true, true]);
+  node.clock.advance(dayMs);
+  assert.deepEqual(await verifies(), [false, false, false, false, false, true]);
+});
+
 test('deliveries are listed newest first, in pages and by status, and sent again by hand', async (t) => {
   const { node, call } = await startWebhookEdge(t);
   const receiver = await startReceiver(t);
