@@ -114,6 +114,32 @@ test('a notification without a valid signature of Stripe has no effect: another 
   assert.equal((await deliver(service.url, foreignEvent)).status, 200, 'a checkout of another service');
 });
 
+test('a signed notification of another form is refused with 400, or is none of this service', async () => {
+  const about = (object: unknown, type = 'checkout.session.completed') => ({ id: 'evt_form', type, data: { object } });
+  const types = ['checkout.session.expired', 'invoice.paid', 'customer.subscription.updated'];
+  const wrong: unknown[] = [
+    null,
+    5,
+    'text',
+    [],
+    { type: 'invoice.paid' },
+    { id: 5, type: types[0], data: { object: {} } },
+    { id: 'x', type: types[1], data: null },
+  ];
+  for (const type of types) wrong.push(about(null, type), about('text', type), about(undefined, type));
+  wrong.push(about({ metadata: { troupe_checkout: 5 } }), about({ metadata: { troupe_checkout: '' } }));
+  wrong.push(about({ parent: { subscription_details: { metadata: { troupe_renewal: ['x'] } } } }, 'invoice.paid'));
+  for (const event of wrong) {
+    const answer = await deliver(service.url, event as never);
+    assert.equal(answer.status, 400, JSON.stringify(event));
+    assert.match(((await answer.json()) as { detail: string }).detail, /The (body is not an )?event/);
+  }
+  const foreign: object[] = [about(null, 'constructor'), about(null, '__proto__'), { id: 'x', type: 5 }, {}];
+  for (const type of types)
+    foreign.push(about({}, type), about({ metadata: null, parent: null }, type), about({ metadata: 5, parent: 5 }, type));
+  for (const event of foreign) assert.equal((await deliver(service.url, event)).status, 200, JSON.stringify(event));
+});
+
 test('a payment without a notification is found when the customer returns; it cannot be paid on a page of this service', async () => {
   const ann = await Caller.register(service);
   const opened = await open(ann, 'power', 'annual');

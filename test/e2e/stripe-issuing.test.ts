@@ -376,6 +376,7 @@ test("a notification without Stripe's signature or form is refused without an ef
   for (const type of ['issuing_authorization.updated', 'issuing_transaction.created', 'issuing_card.updated', 'charge.succeeded'])
     assert.ok([200, 400].includes(await status(stripe.send(stripe.event(type, { id: 'x' })))));
   assert.equal(await status(stripe.send({ id: 'evt_1' })), 200);
+  for (const event of [null, 5, [], 'text']) assert.equal(await status(stripe.send(event as never)), 400, JSON.stringify(event));
   // Money that belongs to no authorization is reported to the operator.
   assert.equal(
     await status(stripe.send(stripe.event('issuing_transaction.created', { id: 'ipi_1', authorization: null, card: card.id }))),

@@ -80,11 +80,16 @@ export function createStripeClient(settings: StripeSettings, clock: Clock = syst
       const { webhooks } = await load();
       const isTimely = mayHaveSigned(signature, clock.nowMs());
       for (const secret of isTimely ? settings.webhookSecrets : []) {
+        let event: unknown;
         try {
-          return webhooks.constructEvent(Buffer.from(body), signature, secret, signatureToleranceS, undefined, clock.nowMs());
+          event = webhooks.constructEvent(Buffer.from(body), signature, secret, signatureToleranceS, undefined, clock.nowMs());
         } catch {
           // Another secret may match. The reason is not revealed to a sender without a valid signature.
+          continue;
         }
+        if (typeof event !== 'object' || event === null || Array.isArray(event))
+          throw new AppError('bad_request', 'The body is not an event: it must be a JSON object');
+        return event as Stripe.Event;
       }
       throw new AppError('bad_request', 'This was not signed by Stripe for this service, or not in the last 5 minutes');
     },

@@ -5,6 +5,7 @@
  * to a query counts.
  */
 import type { Clock } from '../../../clock.ts';
+import { isActorId } from '../../../cluster/address.ts';
 import { AppError } from '../../../errors.ts';
 import { type BillingPeriod, type Plan, planName } from '../../../plans.ts';
 import type { Stripe, StripeClient } from '../../../providers/stripe/client.ts';
@@ -216,28 +217,33 @@ function termOf({ id, amount_paid, currency: paidIn, lines }: Stripe.Invoice): P
   };
 }
 
-function notificationOf(event: Stripe.Event): PaymentNotification | null {
-  switch (event.type) {
-    case 'checkout.session.completed':
-    case 'checkout.session.expired':
-    case 'checkout.session.async_payment_succeeded':
-    case 'checkout.session.async_payment_failed': {
-      const checkoutId = event.data.object.metadata?.[checkoutKey];
-      return checkoutId === undefined ? null : { id: event.id, about: 'checkout', checkoutId };
-    }
-    case 'invoice.paid':
-    case 'invoice.payment_failed': {
-      const renewalId = event.data.object.parent?.subscription_details?.metadata?.[renewalKey];
-      return renewalId === undefined ? null : { id: event.id, about: 'renewal', renewalId };
-    }
-    case 'customer.subscription.updated':
-    case 'customer.subscription.deleted': {
-      const renewalId = event.data.object.metadata[renewalKey];
-      return renewalId === undefined ? null : { id: event.id, about: 'renewal', renewalId };
-    }
-    default:
-      return null;
-  }
+function notificationOf({ id, type, data }: Stripe.Event): PaymentNotification | null {
+  const about = subjects.get(type);
+  if (about === undefined) return null;
+  const object: unknown = data?.object;
+  if (typeof id !== 'string' || typeof object !== 'object' || object === null) throw unreadable();
+  const { metadata, parent } = object as { metadata?: Metadata; parent?: { subscription_details?: { metadata?: Metadata } | null } | null };
+  const found = about === 'invoice' ? parent?.subscription_details?.metadata?.[renewalKey] : metadata?.[keyOf[about]];
+  if (found === undefined) return null;
+  if (typeof found !== 'string' || !isActorId(found)) throw unreadable();
+  return about === 'checkout' ? { id, about, checkoutId: found } : { id, about: 'renewal', renewalId: found };
+}
+
+type Metadata = Record<string, unknown> | null;
+const keyOf = { checkout: checkoutKey, subscription: renewalKey } as const;
+const subjects = new Map<string, 'checkout' | 'subscription' | 'invoice'>([
+  ['checkout.session.completed', 'checkout'],
+  ['checkout.session.expired', 'checkout'],
+  ['checkout.session.async_payment_succeeded', 'checkout'],
+  ['checkout.session.async_payment_failed', 'checkout'],
+  ['invoice.paid', 'invoice'],
+  ['invoice.payment_failed', 'invoice'],
+  ['customer.subscription.updated', 'subscription'],
+  ['customer.subscription.deleted', 'subscription'],
+]);
+
+function unreadable(): AppError {
+  return new AppError('bad_request', 'The event has no id or no object of its type');
 }
 
 function idOf(object: string | { id: string } | null): string {
