@@ -7,13 +7,22 @@ import { webLogColumns } from './web-log.ts';
 
 const sampleChars = 32_000;
 const minRows = 3;
+const sampleLines = 50;
 
 /** @param text the beginning of the file */
 export function looksLikeTable(text: string): boolean {
   const sample = text.slice(0, sampleChars).replace(/^\ufeff/, '');
+  if (isStampedLog(sample)) return false;
   return (
     isJson(sample) || webLogColumns(sample) !== null || hasEvenRows(sample, text.length > sampleChars) || alignedLayout(sample) !== null
   );
+}
+
+/** "2025-10-03 08:00:01,112 INFO …": the comma before the milliseconds divides no columns. */
+function isStampedLog(sample: string): boolean {
+  const lines = sample.split('\n', sampleLines).filter((line) => line.trim() !== '');
+  const stamped = lines.filter((line) => /^[[(]?\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2},\d{3}[\])]? /.test(line.slice(0, 40)));
+  return lines.length >= minRows && stamped.length >= lines.length * 0.8;
 }
 
 function isJson(sample: string): boolean {

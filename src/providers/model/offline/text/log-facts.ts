@@ -10,6 +10,9 @@ export type LogFacts = {
   firstError: LogLine | null;
   lastError: LogLine | null;
   errors: number;
+  /** The last warnings before the first error, and the first entries after the last one with the number of all. */
+  warnedBefore: LogLine[];
+  after: { first: LogLine[]; count: number };
   /** Errors by their named source, and by hour; most first. */
   errorSources: [string, number][];
   errorHours: [string, number][];
@@ -31,6 +34,7 @@ const levelWord = /(?<![\w-])(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRI
 const lowLevelWord = /(?:level=|\[|"level":\s?"|^\s?)(trace|debug|info|notice|warn|warning|error|critical|fatal)(?:[\]"\s:]|$)/i;
 const errorLevels = new Set(['ERROR', 'CRITICAL', 'FATAL', 'ALERT', 'EMERG', 'SEVERE']);
 const maxKept = 5000;
+const shownBeside = 3;
 
 /** Null if fewer than half of the lines have the form of a log. */
 export function readLog(text: string): LogFacts | null {
@@ -54,6 +58,8 @@ export function readLog(text: string): LogFacts | null {
   const withLevel = entries.filter(({ level, status }) => level !== '' || status !== '').length;
   if (entries.length < 3 || entries.length < filled * 0.5 || withLevel < entries.length * 0.3) return null;
   const errors = entries.filter(({ level, status }) => errorLevels.has(level) || status.startsWith('5'));
+  const [firstAt, lastAt] = [errors.length === 0 ? 0 : entries.indexOf(errors[0]!), entries.indexOf(errors.at(-1)!)];
+  const rest = errors.length === 0 ? [] : entries.slice(lastAt + 1);
   return {
     entries: entries.length,
     levels: counted(entries.map(({ level }) => level)),
@@ -61,13 +67,19 @@ export function readLog(text: string): LogFacts | null {
     first: entries[0]!,
     last: entries.at(-1)!,
     errors: errors.length,
-    errorSources: counted(errors.map(sourceOf)),
+    warnedBefore: entries
+      .slice(0, firstAt)
+      .filter(({ level }) => level === 'WARN')
+      .slice(-shownBeside),
+    after: { first: rest.slice(0, shownBeside), count: rest.length },
+    // "http-3" and "http-7" are workers of one source.
+    errorSources: counted(errors.map((entry) => sourceOf(entry).replace(/-\d{1,4}$/, ''))),
     errorHours: counted(errors.map(({ time }) => /^.{0,20}?\d{2}(?=:\d{2})/.exec(time)?.[0] ?? '')),
     burst: longestBurst(entries, new Set(errors)),
     firstError: errors[0] ?? null,
     lastError: errors.at(-1) ?? null,
     repeated: repeatedMessages(entries),
-    sources: counted(entries.map(sourceOf)),
+    sources: counted(entries.map((entry) => sourceOf(entry).replace(/-\d{1,4}$/, ''))),
     silence: longestSilence(entries),
   };
 }

@@ -12,6 +12,7 @@ import { contractAnswer } from './contract.ts';
 import { correctionsIn } from './corrections.ts';
 import { Durations } from './durations.ts';
 import { isLetter, promisesIn, wishesIn } from './letters.ts';
+import { logAnswer } from './log.ts';
 import { lossOf } from './losses.ts';
 import { moneyIn } from './money.ts';
 import { datesOf, peopleWithRoles } from './names-and-dates.ts';
@@ -166,7 +167,8 @@ const fileName = /[\p{L}\p{N}_-]{1,60}\.(?:csv|tsv|xlsx|jsonl?|ndjson|md|txt|doc
 /** The answers, and the clauses that no rule answers. */
 export function answerClauses(task: string, { name, facts, text }: TextMaterial, several: boolean): { answers: Answer[]; rest: string[] } {
   const clauses = clausesIn(task);
-  if (facts.log !== null || facts.kind === 'empty') return { answers: [], rest: clauses };
+  if (facts.kind === 'empty') return { answers: [], rest: clauses };
+  if (facts.log !== null) return logAnswers(clauses, facts.log, several ? ` (${name})` : '');
   const units = readUnits(text);
   const passages = passagesOf(units);
   const durations = new Durations(passages, facts.date?.iso?.slice(0, 4) ?? null);
@@ -184,6 +186,18 @@ export function answerClauses(task: string, { name, facts, text }: TextMaterial,
     else answers.push({ question: `${clause.replace(/[.?!]$/, '')}${several ? ` (${name})` : ''}`, ...told });
   }
   return { answers, rest };
+}
+
+function logAnswers(clauses: readonly string[], log: NonNullable<TextFacts['log']>, of: string): { answers: Answer[]; rest: string[] } {
+  const told = clauses.slice(0, maxClauses).map((clause) => ({ clause, answer: logAnswer(clause, log) }));
+  // "What does the log tell? When did it go wrong?": one answer is told once, under the last of its questions.
+  const isLast = (i: number) => !told.slice(i + 1).some(({ answer }) => answer?.short === told[i]!.answer?.short);
+  return {
+    answers: told.flatMap(({ clause, answer }, i) =>
+      answer === null || !isLast(i) ? [] : [{ question: `${clause.replace(/[.?!]$/, '')}${of}`, ...answer }],
+    ),
+    rest: told.flatMap(({ clause, answer }) => (answer === null ? [clause] : [])),
+  };
 }
 
 /** Null where there are none. */
