@@ -148,7 +148,7 @@ test('a chat: a verb is no person, a refusal and an assent are no tasks, and a n
   const tasks = under(told, 'Who does what until when');
   assert.doesNotMatch(tasks, /\| (?:Had|Spoke|the others)|can't|ok will do/);
   assert.match(tasks, /\| Sanne \| Sanne, please block the bookings by noon\. \| noon \|/);
-  assert.match(tasks, /\| Jakub \| (?:[^|]* – )?Jakub please order it today\. \| today \| 2024-08-12 /);
+  assert.match(tasks, /\| Jakub \| Agreed, we take the one for 340\. Jakub please order it today\. \| today \| 2024-08-12 /);
 });
 
 test('a chat: "agreed, we take" is a decision with its day, a sum needs no currency, and what all refuse or nobody knows is open', async () => {
@@ -209,4 +209,19 @@ test('a person with a title is one person', async () => {
     '# Minutes of the meeting\n\nDate: 3 June 2024\nPresent: Ann Lee\nApologies: Rev. Martha Kitto\n\n## 1. Clock\nThe offer was accepted.\n',
   );
   assert.match(told, /### Absent or apologies\n\n.*\n.*\n\| Rev\. Martha Kitto \| \d \|\n\n/);
+});
+
+const trip = `15.09.25, 19:12 - Kofi: What about the week after, 17 to 19 October?
+15.09.25, 19:15 - Julie: perfect
+16.09.25, 08:15 - Ana: Hut please!!
+16.09.25, 08:41 - Kofi: Booked: 4 beds, 280 € in total. That's 70 € each, please send it to me by Sunday.
+17.09.25, 12:30 - Julie: I'll bring the maps
+`;
+
+test('a chat: what is booked is agreed, a wish of two words is no task, and what each pays is told', async () => {
+  const told = await read('Summarise text.md: which date did we agree on, what does each pay, and who does what?', trip);
+  const agreed = under(told, 'Which date did we agree on');
+  assert.match(agreed, /17 to 19 October\? – Julie: perfect \(2025-09-15\) \|.*\n\| Booked: 4 beds, 280 € in total\. \(2025-09-16\)/);
+  assert.match(under(told, 'What does each pay'), /70 € each/);
+  assert.doesNotMatch(under(told, 'Who does what'), /Hut please/);
 });

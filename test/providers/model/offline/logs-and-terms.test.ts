@@ -44,7 +44,7 @@ test('a log: its first error with the warnings before it, no inferred cause, and
   assert.match(under(told, 'What is the cause'), /A cause is not inferred.*Most frequent error \(2 times\)/);
   assert.match(
     under(told, 'Is it fixed'),
-    /then 3 entries without an error up to 2025-10-03 09:10:00,004, where the log ends\.[^]*Pool size changed/,
+    /then 3 entries without an error up to 2025-10-03 09:10:00,004, where the log ends\.(?:.*\n)*.*Pool size changed/,
   );
   assert.equal(told.split('First error at').length, 2);
   assert.match(told, /Errors by source \| Of 2 errors \|\n.*\n\| http \| 2 \|/);
@@ -60,5 +60,5 @@ test('terms and conditions: deadlines, liability and cancellation with all of it
   const deadlines = under(told, 'Which deadlines matter');
   for (const each of [/within three days/, /by 6 p\.m\./, /until 14 days before/]) assert.match(deadlines, each);
   assert.match(under(told, 'What am I liable for'), /up to £250\. \|.*\n\| Punctures are not covered/);
-  assert.match(under(told, 'Can I cancel'), /until 14 days before[^]*Later the full price is due/);
+  assert.match(under(told, 'Can I cancel'), /until 14 days before(?:.*\n)*.*Later the full price is due/);
 });

@@ -69,3 +69,66 @@ test('a number with separators and an abbreviation with points are one word each
   );
   assert.deepEqual([words, sentenceCount], [3 + 12 + 4, 2]);
 });
+
+const river = `River bath to return after forty years
+
+By Oskar Lind, Marlow Gazette, 3 February 2026
+
+The town council voted by 14 to 9 for a floating river bath. The bath is to reopen on 1 June 2027.
+
+Construction will cost 1.85 million euros. The state contributes 740,000 euros. The town pays the rest.
+
+The opposition criticised the plan. Anglers fear for the grayling; their chairman, Udo Sallert, has announced a complaint.
+
+How many lifeguards will be needed is still unclear. A decision on the entrance fee is expected in April. The contract with the shipyard has not been signed yet. The water must be checked daily.
+`;
+
+test('an article that mentions a contract is no contract; it tells what is planned, who pays, who is against it, and what is expected', async () => {
+  const report = await read(
+    'Read the article: what is planned, what does it cost and who pays, who is against it, and what is not decided?',
+    river,
+  );
+  assert.match(report, /Read by its form as a plain text/);
+  assert.match(under(report, 'What is planned'), /floating river bath/);
+  const payers = under(report, 'Who pays');
+  assert.match(payers, /The state contributes 740,000 euros/);
+  assert.match(payers, /The town pays the rest/);
+  assert.doesNotMatch(payers, /entrance fee/);
+  assert.match(under(report, 'Who is against it'), /The opposition criticised the plan\. \|.*\n\| Anglers fear for the grayling/);
+  assert.match(under(report, 'What is not decided'), /A decision on the entrance fee is expected in April/);
+  assert.match(report, /\| Udo Sallert \| 9 \|/);
+});
+
+const orchestra = `MINUTES
+Board meeting of the orchestra
+Monday, 9 March 2026, parish hall
+
+In attendance: Gwen Parry, Ivo Stanek, Bridget O'Dowd
+Apologies: Samir Haddad
+
+1. Timpani
+Repair would cost $1,350. The decision was adjourned; Samir is to obtain a second estimate.
+
+2. Concert
+- Gwen still has to find a page turner.
+- Bridget and Gwen are going to visit the fire station on 21 March.
+
+3. Workshop
+Dropped for this year for lack of volunteers.
+`;
+
+test('minutes: tasks with "still has to" and of several people, also of an absent one, what is dropped, and money that was talked about', async () => {
+  const report = await read(
+    'Summarise the minutes: what did the board decide, who takes care of what, and what money was talked about?',
+    orchestra,
+  );
+  assert.match(under(report, 'What did the board decide'), /Dropped for this year for lack of volunteers\. \| Workshop/);
+  const tasks = under(report, 'Who takes care of what');
+  for (const each of [
+    /\| Samir \| The decision was adjourned/,
+    /\| Gwen \| Gwen still has to/,
+    /\| Bridget and Gwen \| Bridget and Gwen are going to/,
+  ])
+    assert.match(tasks, each);
+  assert.match(under(report, 'What money was talked about'), /Repair would cost \$1,350/);
+});

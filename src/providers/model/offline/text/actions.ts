@@ -13,7 +13,7 @@ export type Action = {
 };
 
 const doing =
-  /^(?<who>\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}(?:(?:, | and | & | und )\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}){0,4}) (?<verb>(?:also |then )?(?:will|to|shall|is to|are to|must|has to|have to|needs to|agreed to|volunteered to|offered to|promised to|is going to|(?:was|were|is|has been) asked to|undertakes to|undertook to|is responsible for|takes on|takes over|takes|should|wird|werden|soll|sollen|muss|müssen|übernimmt|übernehmen|kümmert sich|zal|zullen|moet|moeten|gaat|vai|vão|prüft|klärt|erstellt|sendet|schickt|organisiert|informiert|bereitet|liefert|aktualisiert|bestellt|ruft)(?![\p{L}]))/u;
+  /^(?<who>\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}(?:(?:, | and | & | und )\p{Lu}[\p{L}'’.-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,2}){0,4}) (?<verb>(?:also |then |still |now )?(?:will|to|shall|is to|are to|must|has to|have to|needs to|agreed to|volunteered to|offered to|promised to|(?:is|are) going to|(?:was|were|is|has been) asked to|undertakes to|undertook to|is responsible for|takes on|takes over|takes|should|wird|werden|soll|sollen|muss|müssen|übernimmt|übernehmen|kümmert sich|zal|zullen|moet|moeten|gaat|vai|vão|prüft|klärt|erstellt|sendet|schickt|organisiert|informiert|bereitet|liefert|aktualisiert|bestellt|ruft)(?![\p{L}]))/u;
 /** "Work is to start on 1 September": what happens, not what a person does. */
 const happening =
   /^is to (?:start|begin|commence|end|finish|take place|happen|continue|last|cost|open|close|stay|remain|run|become|go|come|follow)(?![\p{L}])/u;
@@ -25,6 +25,7 @@ const ownTask =
   /^(?:(?:I|and I) (?:print|bring|buy|book|send|order|pay|collect|call|ring|ask|write|prepare|check|organi[sz]e|make|take|get|do|fetch|pick|invite|clean|fix|draw|design|cook|bake|borrow|hire|rent|reserve|contact|arrange|drive|transfer|sign|update|post|phone|look|find|clear|talk|speak|report)|ich (?:bringe|mache|kaufe|bestelle|schicke|buche|hole|drucke|rufe|frage|kläre|prüfe|zahle|überweise|reserviere|schreibe|besorge|organisiere))(?![\p{L}])/u;
 const needed =
   /^(?:(?:and|also|und)[, ]{1,2})?(?:I|we|ich|wir) (?:still |also |noch |auch )?(?:need|brauche|brauchen|benötige|benötigen)(?: still| noch)?(?![\p{L}])/iu;
+const fewestWords = 4;
 const asking = /(?<![\p{L}])(?:please|kindly|bitte)(?![\p{L}])/iu;
 const please = /^(?:(?:and|also|so|then)[, ]{1,2})?(?:please|kindly|could you|can you|would you|bitte|könnten sie|könnt ihr|kannst du) /iu;
 
@@ -112,7 +113,9 @@ export function actionOf(
     if (found.due !== null) return found;
   }
   if (to === null || /^(?:yes|ja|oui|sí|sì)[ ,!]/iu.test(read)) return null;
-  if (!please.test(read) && !asking.test(read) && !needed.test(read)) return null;
+  // "Hut please!" wishes for something.
+  const isWish = read.split(' ').length < fewestWords;
+  if (!please.test(read) && (!asking.test(read) || isWish) && !needed.test(read)) return null;
   // "Then I collect 5 euros, please by Friday": in a chat, the speaker's own task.
   const isOwn = to.startsWith('the others') && /(?<![\p{L}])(?:ich|I)(?![\p{L}])/u.test(read);
   return action(isOwn ? me : to, sentence, line);

@@ -52,7 +52,8 @@ export function addChat(facts: TextFacts, units: readonly Unit[]): void {
   // What is a part of a proposal with its answers is told with these.
   facts.decisions = facts.decisions
     .filter((quote) => agreed.includes(quote) || !agreed.some(({ text }) => text.includes(quote.text)))
-    .map((quote) => withDay(quote, facts.messages));
+    .map((quote) => withDay(quote, facts.messages))
+    .toSorted((first, second) => first.line - second.line);
   facts.actions = withoutAssents(facts.actions);
   facts.actions = facts.actions.map((action) => ({ ...action, what: withMessageBefore(action.what, action.line, units) }));
   const open = [...unansweredIn(units), ...unsureIn(units)];
@@ -142,9 +143,13 @@ const brief =
   /^(?:(?:ok|okay|sorry|yes|sure)[,.!]? )?(?:will do|on it|doing (?:it|that|this)|mache ich|erledige ich|lo hago yo|me encargo|ci penso io|me ne occupo)(?![\p{L}])/iu;
 const pronoun = /(?<![\p{L}])(?:him|her|them|it|that|this|ihn|ihm|ihr|das|es)(?![\p{L}])/iu;
 
-/** A task that names its matter only by a pronoun is told with the message before. */
+/** A task that names its matter only by a pronoun is told with what its message says before, or else with the message before. */
 function withMessageBefore(what: string, line: number, units: readonly Unit[]): string {
   if (!brief.test(what) && !pronoun.test(what)) return what;
+  // "Agreed, we take the one for 340. Jakub please order it": the message itself says what is meant.
+  const own = units.find((unit) => unit.kind === 'speech' && unit.line === line)?.text ?? '';
+  const at = own.indexOf(what);
+  if (at > 0) return own.slice(Math.max(0, at - maxQuoteChars), at + what.length);
   const spoken = units.filter((unit) => unit.kind === 'speech' && unit.line < line).slice(-near);
   const last = spoken.at(-1);
   const isRefusal = last !== undefined && deferring.test(last.text.slice(0, 500));

@@ -34,6 +34,11 @@ const describedPerson = new RegExp(
   `(?<![\\p{L}])(${capital} ${particle}${capital}), (?:who (?:lives?|works?|leads?|runs?|owns?|heads?|founded|started|grew|teaches|voted|has been|was born)|(?:aged )?\\d{2},)(?![\\p{L}])`,
   'gu',
 );
+/** "Their chairman, Udo Sallert, has announced a complaint". */
+const afterOffice = new RegExp(
+  `(?<=(?:chair(?:man|woman|person)?|president|director|head|spokes(?:man|woman|person)|mayor|captain|manager|secretary|treasurer|founder|owner), )(${capital} ${particle}${capital})(?=,)`,
+  'gu',
+);
 const notSurnames = new Set(
   'And Or The Will To Is Was Has From Of For In On At By January February March April May June July August September October November December Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(
     ' ',
@@ -53,6 +58,7 @@ export function findPeople(written: string): string[] {
     ...text.matchAll(spoken),
     ...text.matchAll(speaker),
     ...text.matchAll(describedPerson),
+    ...text.matchAll(afterOffice),
   ]) {
     const [first, second] = name!.split(' ');
     // "Bürgermeisterin Ulrike": an office and a first name.

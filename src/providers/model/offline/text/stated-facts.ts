@@ -133,8 +133,8 @@ function laterForms(facts: TextFacts, sentence: string, line: number): Action | 
 }
 
 /** Names of people found so far, with their first names. */
-function knownNames({ people }: TextFacts): ReadonlySet<string> {
-  return new Set(people.flatMap(({ text }) => [text.toLowerCase(), text.split(' ')[0]!.toLowerCase()]));
+function knownNames({ people, absent }: TextFacts): ReadonlySet<string> {
+  return new Set([...people, ...absent].flatMap(({ text }) => [text.toLowerCase(), text.split(' ')[0]!.toLowerCase()]));
 }
 
 /** A row of a table with an owner or deadline column is an action. */

@@ -105,10 +105,16 @@ export function kindOf(units: readonly Unit[], text: string): TextKind {
   if (!isMeeting && spoken < 3 && isTimeline(text)) return 'timeline';
   if (named >= 1 || isMeeting) return 'minutes';
   if (
-    /\b(?:agreement|contract|terms and conditions|terms of (?:use|service|sale|hire)|general (?:terms|conditions)|geschäftsbedingungen|conditions générales|condiciones generales|condizioni generali|hereinafter|hereby|lessor|licensor|party of the first|vertrag|auftragnehmer|vereinbarung zwischen)\b/i.test(
+    /\b(?:agreement|contract|hereinafter|hereby|lessor|licensor|party of the first|vertrag|auftragnehmer|vereinbarung zwischen)\b/i.test(
       text.slice(0, 1500),
     ) &&
-    /\b(?:shall|must|may|clause|section|termination|cancel|§|kündigung|doit|debe|deve)\b/i.test(text.slice(0, 20_000))
+    /\b(?:shall|clause|section|termination|§|kündigung)\b/i.test(text.slice(0, 20_000))
+  )
+    return 'contract';
+  if (
+    /\b(?:terms and conditions|terms of (?:use|service|sale|hire)|general (?:terms|conditions)|geschäftsbedingungen|conditions générales|condiciones generales|condizioni generali)\b/i.test(
+      text.slice(0, 300),
+    )
   )
     return 'contract';
   if (

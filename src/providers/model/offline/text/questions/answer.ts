@@ -14,7 +14,7 @@ import { Durations } from './durations.ts';
 import { isLetter, promisesIn, wishesIn } from './letters.ts';
 import { logAnswer } from './log.ts';
 import { lossOf } from './losses.ts';
-import { moneyIn } from './money.ts';
+import { moneyIn, payersIn } from './money.ts';
 import { datesOf, peopleWithRoles } from './names-and-dates.ts';
 import { actionsOf, decisionsOf, newestMessage, openOf, unassignedOf } from './open-points.ts';
 import { causeOf, ruledOut, whyLate } from './reasons.ts';
@@ -43,8 +43,10 @@ const rules: readonly Rule[] = [
     answer: (_, { facts }) => datesOf(facts),
   },
   {
-    when: [/(?<![\p{L}])(?:who (?:pays?|paid|owes?)|wer (?:be)?zahlt|qui paie|quién paga|chi paga)(?![\p{L}])/iu],
-    answer: (_, { units }) => quotesOf(paymentsIn(units)),
+    when: [
+      /(?<![\p{L}])(?:who (?:pays?|paid|owes?)|what (?:does|do|has|did) (?:each|everyone|everybody|they|we)(?: \p{L}{2,10}){0,2} (?:pay|owe|paid)|wer (?:be)?zahlt|qui paie|quién paga|chi paga)(?![\p{L}])/iu,
+    ],
+    answer: (_, { units, passages }) => quotesOf(paymentsIn(units)) ?? payersIn(passages),
   },
   {
     when: [
@@ -102,7 +104,7 @@ const rules: readonly Rule[] = [
   },
   {
     when: [
-      /(?<![\p{L}])(?:how much (?:money|(?:did|does|will) it cost)|what (?:did|does|will) it cost|costs?|wie ?viel Geld|was kostete?|combien (?:ça |cela )?coûte|cuánto cuesta|quanto costa)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:how much (?:money|(?:did|does|will) it cost)|(?:what|which) (?:money|sums?|amounts?)(?! are| is)|sums? of money|what (?:did|does|will) it cost|costs?|wie ?viel Geld|was kostete?|combien (?:ça |cela )?coûte|cuánto cuesta|quanto costa)(?![\p{L}])/iu,
     ],
     unless: counting,
     answer: (_, { facts, passages }) => moneyIn(facts, passages),
@@ -123,7 +125,7 @@ const rules: readonly Rule[] = [
   },
   {
     when: [
-      /(?<![\p{L}])(?:decided|decisions?|agreed|resolved|resolutions?|approved|beschlossen|vereinbart|abgemacht|Beschlüsse|entschieden|Entscheidungen?|décidée?s?|décisions?|decidió|decidido|decisiones|acordó|acordado|acuerdos|deciso|decisioni)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:decided?|decides|decisions?|agree(?:d|s)?|resolved|resolutions?|approved|beschlossen|vereinbart|abgemacht|Beschlüsse|entschieden|Entscheidungen?|décidée?s?|décisions?|decidió|decidido|decisiones|acordó|acordado|acuerdos|deciso|decisioni)(?![\p{L}])/iu,
     ],
     unless: counting,
     answer: (_, { facts }) => decisionsOf(facts),
@@ -143,6 +145,15 @@ const rules: readonly Rule[] = [
   },
   {
     when: [
+      /(?<![\p{L}])(?:who (?:is|are|was|were) (?:for (?:it|this|that) and )?(?:who (?:is|are) )?(?:against|opposed|unhappy)|against it|opponents?|critics|objections?|objects?|objected|wer ist dagegen|qui est contre|quién está en contra|chi è contro)(?![\p{L}])/iu,
+    ],
+    answer: (_, { facts }) => {
+      const told = quotesOf(facts.objections);
+      return told === null ? null : { ...told, sections: ['Objections and fears', 'Objections and abstentions'] };
+    },
+  },
+  {
+    when: [
       /(?<![\p{L}])(?:by how much|how much (?:more|less|higher|lower)|chang(?:e|es|ed)|compared?|comparison|gr[eo]w(?:n|th)?|rise|risen|rose|fall|fallen|fell|increase[ds]?|decrease[ds]?|develop(?:ed|ment)?|difference|um wie viel|verändert|gestiegen|gesunken|entwickelt)(?![\p{L}])/iu,
     ],
     answer: (clause, { facts, passages }) => (facts.kind === 'changelog' ? null : changesOf(clause, passages)),
@@ -156,7 +167,7 @@ const rules: readonly Rule[] = [
   },
   {
     when: [
-      /^(?:what (?:was done|happened|is going to happen|will happen|is planned|is (?:it|this|that) about|has happened)|was (?:ist passiert|ist geschehen|wurde gemacht)|(?:que|qu['’]est[- ]ce qui) s['’]est[- ](?:il )?passé|qué (?:pasó|ha pasado|ocurrió)|(?:che )?(?:cosa )?è successo)[?. ]{0,2}$/iu,
+      /^(?:what (?:was done|happened|is going to happen|will happen|is (?:being )?planned|is (?:it|this|that) about|has happened)|was (?:ist passiert|ist geschehen|wurde gemacht)|(?:que|qu['’]est[- ]ce qui) s['’]est[- ](?:il )?passé|qué (?:pasó|ha pasado|ocurrió)|(?:che )?(?:cosa )?è successo)[?. ]{0,2}$/iu,
     ],
     answer: (_, { facts, passages }) => (facts.kind === 'prose' ? leadOf(passages) : null),
   },

@@ -16,6 +16,21 @@ function isPartOfSum({ text, amounts, before, line }: Passage): boolean {
   );
 }
 
+const paying =
+  /(?<![\p{L}])(?:pays?|paid|contribut\p{L}{1,3}|gives?|gave|donat\p{L}{1,3}|covers?|bears?|funds?|funded|financ\p{L}{1,3}|grants?|subsid\p{L}{1,4}|collected|raised|sponsor\p{L}{0,3}|(?:be)?zahlt|zahlen|übernimmt|trägt|steuert|fördert|paie|verse|finance|paga|aporta|financia|versa|finanzia)(?![\p{L}])/iu;
+
+/** Who pays: sums with a verb of paying, and who pays the rest; null where the text names none. */
+export function payersIn(passages: readonly Passage[]): Told | null {
+  const found = quotesWhere(
+    passages,
+    ({ text, amounts, kind }) =>
+      kind !== 'field' &&
+      paying.test(text) &&
+      (amounts.some(isMoney) || /(?<![\p{L}])(?:the (?:rest|remainder)|den Rest|le reste|el resto|il resto)(?![\p{L}])/u.test(text)),
+  );
+  return found.length === 0 ? null : { short: quotesShort(found), lines: [quoteTable(found)] };
+}
+
 /** In a chat "the one for 340" has no currency. */
 function isBareSum({ amounts, speaker }: Passage): boolean {
   return speaker !== '' && amounts.some(({ unit, value }) => unit === '' && value >= leastBareSum);
