@@ -38,8 +38,8 @@ export function isServersFault({ code }: { code: string }): boolean {
 
 /**
  * Whether the database, or a pooler before it, refused or dropped a connection for a reason that passes by itself: it starts, stops or has
- * crashed, has no connection free, or the connection broke. Causes count too. Silence, a closed port (ECONNREFUSED), a wrong password and an
- * unknown database are none of these: an address that is wrong looks the same.
+ * crashed, has no connection free, or the connection broke. Causes count too. Silence before the login, a closed port (ECONNREFUSED), a wrong
+ * password and an unknown database are none of these: an address that is wrong looks the same.
  */
 export function isPassingRefusal(error: unknown): boolean {
   if (!(error instanceof Error) || error.message === connectTimeoutMessage) return false;
@@ -50,8 +50,12 @@ export function isPassingRefusal(error: unknown): boolean {
 
 /** 57P01 admin_shutdown, 57P02 crash_shutdown, 57P03 cannot_connect_now, 53300 too_many_connections, class 08: all refusals of PgBouncer too. */
 const passing = /^(57P0[123]|53300|08...|ECONNRESET|EPIPE)$/;
-/** What the driver says of a connection has no code. */
-const withoutCode = /(Connection terminated unexpectedly|Client has encountered a connection error and is not queryable)$/;
+/**
+ * What the driver says of a connection has no code. A query without an answer is silence after a login: a pooler accepts sessions although it does not
+ * reach PostgreSQL.
+ */
+const withoutCode =
+  /(Connection terminated unexpectedly|Client has encountered a connection error and is not queryable|Query read timeout)$/;
 /** From the driver's pool, with the end of the connection as its cause. */
 const connectTimeoutMessage = 'Connection terminated due to connection timeout';
 

@@ -131,6 +131,21 @@ test('a session that breaks during its check at the start is not mistaken for tr
   await store.migrate();
 });
 
+test('a start is retried if a PgBouncer does not answer after the login', { ...options, skip: withoutPgbouncer }, async (t) => {
+  const database = await testDatabase();
+  t.after(() => database.close());
+  const pooler = await startPgbouncer(t, [database.url], { pool_mode: 'session' });
+  const proxy = await TcpProxy.before(pooler.through(database.url));
+  t.after(() => proxy.close());
+  const store = new Database(proxy.url);
+  t.after(() => store.close());
+  let silences = 0;
+  proxy.refusal = (name, bytes) => (name === 'troupe session check' && bytes.includes('begin') && silences++ === 0 ? 'silence' : null);
+  const { log, warnings } = recordedLog();
+  await startWithRetries({ start: () => store.migrate(), undo: async () => {}, log, firstPauseMs: 10 });
+  assert.match(String(warnings()[0]!.reason), /Query read timeout/);
+});
+
 test('a start waits for a Redis that has no free connection', { ...options, skip: withoutRedis }, async (t) => {
   const { client, url } = await testRedis(t);
   const redis = new RedisConnection({ url, name: 'test', scripts: { troupe_test: 'return 1' }, numberOfKeys: 0 });

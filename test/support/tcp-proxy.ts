@@ -28,8 +28,8 @@ export class TcpProxy {
   readonly connections = new Set<Connection>();
   /** New connections are closed at once. */
   refusing = false;
-  /** What a connection of that name is answered to these bytes: an error of PostgreSQL with this SQLSTATE, or its end; null: what the target says. */
-  refusal: (name: string, bytes: Buffer) => string | 'end' | null = () => null;
+  /** What a connection of that name is answered to these bytes: an error of PostgreSQL with this SQLSTATE, or its end, or nothing; null: what the target says. */
+  refusal: (name: string, bytes: Buffer) => string | 'end' | 'silence' | null = () => null;
   private readonly holds = new Set<Hold>();
   private readonly server: Server;
   private readonly target: URL;
@@ -101,6 +101,7 @@ export class TcpProxy {
     client.once('data', (chunk: Buffer) => (connection.name = /application_name\0([^\0]*)\0/.exec(chunk.toString('latin1'))?.[1] ?? '?'));
     client.on('data', (chunk: Buffer) => {
       const refusal = this.refusal(connection.name, chunk);
+      if (refusal === 'silence') return;
       if (refusal === null) this.pass(connection, 'to server', server, chunk);
       else client.end(refusal === 'end' ? '' : fatal(refusal), () => server.destroy());
     });
