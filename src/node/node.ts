@@ -128,6 +128,7 @@ export async function startNode(
     database: () => database.read({ name: 'health', text: 'select 1' }),
     files: () => files.check(),
     disk: async () => stores.diskSpace.check(),
+    sandbox: () => providers.sandbox.check(),
     progress: async () => {
       if (canary.status() !== 'ok') throw new AppError('unavailable', canary.status());
     },

@@ -68,7 +68,7 @@ test('an invalid amount, source, currency or name is 422, and the books do not c
   for (const source of ['cash', '', 1, null]) assert.equal(await status('POST', deposits, { amount: 1, source }), 422);
   for (const currency of ['EUR', 'XXX', 'usd', 'US', '', 840, null])
     assert.equal(await status('POST', cards, { ...card, currency }), 422, String(currency));
-  for (const name of ['', 'x'.repeat(101), 5]) assert.equal(await status('POST', cards, { ...card, name }), 422);
+  for (const name of ['', ' \n', 'x'.repeat(101), 5]) assert.equal(await status('POST', cards, { ...card, name }), 422);
   for (const merchant of ['', 'x'.repeat(201), 5])
     assert.equal(await status('POST', `${cards}/${id}/authorizations`, { amount: 1, merchant }), 422);
   const nan = await fetch(`${service.url}${deposits}`, {

@@ -32,6 +32,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
   const gate = new FairGate({ maxRunning, maxRunningEach, maxWaiting, maxWaitingEach, maxWaitMs, full: tooMuchCode, retryAfterS: 5 });
   const alive = new Set<SandboxProcess>();
   const closing = new AbortController();
+  let lastFailure: AppError | null = null;
   let spare: { process: SandboxProcess; idle: NodeJS.Timeout } | null = null;
 
   async function start(): Promise<SandboxProcess> {
@@ -79,15 +80,23 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
         const process = takeSpare() ?? (await start());
         // Started now, while this run computes: ready for the next run. A failed start is reported by the run that needs the process.
         if (gate.size.running < maxRunning || gate.size.waiting > 0) keepSpare().catch(() => {});
-        return await converse(process, code, files, signal, timeMs);
+        const result = await converse(process, code, files, signal, timeMs);
+        lastFailure = null;
+        return result;
       } catch (error) {
         // The caller is told only that code cannot run now; the reason is the operator's to mend.
-        if (error instanceof AppError && error.code === 'unavailable') log.error({ err: error, accountId }, 'a sandbox could not start');
+        if (error instanceof AppError && error.code === 'unavailable') {
+          lastFailure = error;
+          log.error({ err: error, accountId }, 'a sandbox could not start');
+        }
         throw error;
       } finally {
         leave();
         keepSpare().catch(() => {});
       }
+    },
+    async check() {
+      if (lastFailure !== null) throw lastFailure;
     },
     async close() {
       closing.abort(new AppError('draining', 'The service is stopping'));

@@ -14,6 +14,8 @@ export type SandboxPool = {
    * reason when it is aborted.
    */
   run(accountId: string, code: string, files: SandboxFiles, signal: AbortSignal): Promise<SandboxResult>;
+  /** Resolves unless the last run found that no process can be started: then it rejects with `unavailable`. */
+  check(): Promise<void>;
   /** Kills running and waiting code; resolves when every process has ended. */
   close(): Promise<void>;
   /** Process ids of the children alive now. */

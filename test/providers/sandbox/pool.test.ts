@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync } from 'node:fs';
-import { cp, mkdir, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -122,16 +122,25 @@ test('an unused spare process ends automatically', async () => {
   await pool.close();
 });
 
-test('a sandbox that cannot start is unavailable to the caller, and the log has the reason', async () => {
+test('a sandbox that cannot start is unavailable to the caller, the log has the reason, and the check fails until one has run', async (t) => {
   const errors: unknown[] = [];
   const log = { ...noLog, error: ({ err }: { err: Error }) => void errors.push(String(err.cause)) } as unknown as Log;
-  const pool = createSandboxPool({ directory: join(fileURLToPath(import.meta.url), 'below-a-file'), log });
+  const folder = await temporaryFolder();
+  t.after(() => folder.remove());
+  const path = join(folder.path, 'a-file');
+  await writeFile(path, '');
+  const pool = createSandboxPool({ directory: join(path, 'below'), log });
+  await pool.check();
   await assert.rejects(
     pool.run('acct', '1', async () => null, never()),
     { code: 'unavailable', message: 'The sandbox cannot run code now' },
   );
   assert.match(String(errors), /ENOTDIR/);
   assert.equal(errors.length, 1);
+  await assert.rejects(pool.check(), { code: 'unavailable' });
+  await rm(path);
+  assert.equal((await pool.run('acct', '1', async () => null, never())).error, null);
+  await pool.check();
   await pool.close();
 });
 

@@ -113,7 +113,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
     errors: [402],
     secretFields: ['number', 'cvv', 'expiry'],
     body: Type.Object({
-      name: Type.String({ minLength: 1, maxLength: 100 }),
+      name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
       spend_limit: Money({ exclusiveMinimum: 0 }),
       currency: Type.String({ pattern: '^[A-Z]{3}$', description: `ISO 4217; the wallet's: ${walletCurrency}` }),
     }),

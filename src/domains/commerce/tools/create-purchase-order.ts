@@ -19,9 +19,9 @@ export const createPurchaseOrder = (actors: ActorSystem): Tool => ({
     'Places a purchase order with a vendor and answers {order_id, status}. It spends real money: order only what the task asks for, once, for exactly ' +
     'the amount given. status pending: a person has to approve the order before it is paid. approved: it is paid as soon as the wallet holds enough. complete: it is paid.',
   parameters: Type.Object({
-    description: Type.String({ minLength: 1, maxLength: 2_000, description: 'What is ordered, with the quantity' }),
+    description: Type.String({ minLength: 1, maxLength: 2_000, pattern: '\\S', description: 'What is ordered, with the quantity' }),
     amount: Amount,
-    vendor: Type.String({ minLength: 1, maxLength: 500, description: 'Who is paid' }),
+    vendor: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S', description: 'Who is paid' }),
   }),
   need: { scope: 'commerce.write' },
   highConsequence: true,

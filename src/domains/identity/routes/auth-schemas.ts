@@ -9,7 +9,7 @@ export const Email = Type.String({
   description: 'Case does not matter; letters of any script are accepted',
 });
 export const NewPassword = Type.String({ minLength: 10, maxLength: 128 });
-export const Name = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 100 }), Type.Null()]));
+export const Name = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }), Type.Null()]));
 /** Any text is compared, so none is refused for its form. */
 export const Credentials = { email: Type.String({ minLength: 1, maxLength: 320 }), password: Type.String({ maxLength: 1_024 }) };
 export const Code = Type.String({

@@ -30,7 +30,7 @@ const base = '/trading/strategies';
 const one = `${base}/{id}` as const;
 /** Strategies of an account in one mode. Concurrent requests may exceed it by a few. */
 const maxStrategies = 1_000;
-const Name = Type.String({ minLength: 1, maxLength: 200 });
+const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 const Symbols = Type.Array(Type.String({ maxLength: 32, pattern: symbolPattern }), {
   minItems: 1,
   maxItems: 100,

@@ -107,6 +107,7 @@ export async function runAgent(task: string, options: LoopOptions = {}): Promise
 
 const noSandbox: SandboxPool = {
   run: () => assert.fail('no sandbox is expected here'),
+  check: async () => {},
   close: async () => {},
   pids: () => [],
   load: { running: 0, waiting: 0, rejected: 0 },
