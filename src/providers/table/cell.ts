@@ -72,6 +72,14 @@ export function parseBoolean(cell: Cell): boolean | null {
   return truths.get(cell.trim().toLowerCase()) ?? null;
 }
 
+/** A text in quotes as it stands, with its blanks, which are named since they are hard to see. */
+export function quoted(cell: Cell, maxChars: number): string {
+  const text = String(cell ?? '');
+  const blanks = [...(/^\s/.test(text) ? ['before'] : []), ...(/\s$/.test(text.slice(-1)) ? ['after'] : [])];
+  const shown = text.length > maxChars ? `${text.slice(0, maxChars - 1)}…` : text;
+  return `'${shown}'${blanks.length === 0 ? '' : ` (with a blank ${blanks.join(' and ')} it)`}`;
+}
+
 /** The cell as displayed text, truncated to `maxChars`. */
 export function cellText(cell: Cell, maxChars: number): string {
   if (cell === null) return '';

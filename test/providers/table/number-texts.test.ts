@@ -37,6 +37,6 @@ test('the form that most numbers of a column have is no text: blanks in all thou
 
 test('a number with blanks around it is named', async () => {
   assert.deepEqual(await told(visits({ 4: ' 24 ', 9: "'30.00" })), [
-    "fee is written as text in 2 rows, unlike the others: '24' in row 5 (V5) and ''30.00' in row 10 (V10); they are counted.",
+    "fee is written as text in 2 rows, unlike the others: ' 24 ' (with a blank before and after it) in row 5 (V5) and ''30.00' in row 10 (V10); they are counted.",
   ]);
 });

@@ -2,7 +2,7 @@
 
 import { isRatingName } from '../../table/findings/ratings.ts';
 import { isAttributeDate } from '../../table/plan-figures.ts';
-import type { ColumnProfile, TableProfile, TrendProfile } from '../../table/table-profile.ts';
+import type { ColumnProfile, Figures, TableProfile, TrendProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, keyFigure, listed, mainMeasure, percent, round, safe } from './figure.ts';
 import { hasWholeYears, yearFindings } from './findings-years.ts';
 
@@ -12,6 +12,9 @@ const minWeight = 0.2;
 const maxLonger = 12;
 const maxListed = 12;
 const maxGaps = 3;
+const daysOfWeek = 7;
+const minDaysOfMonth = 24;
+const maxDaysOfMonth = 31;
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
@@ -49,9 +52,11 @@ export function trend(profile: TableProfile): string[] {
   const last = compared.at(-1) ?? points.at(-1)!;
   const first = sameMonth(period, compared, last) ?? compared[0] ?? points[0]!;
   const [from, to] = [figureOf(first), figureOf(last)];
-  if (from > 0 && first !== last && !byYears)
+  const weeks = period === 'day' ? firstAndLastWeek(points, figureOf) : null;
+  if (weeks !== null) sentences.push(`${what.replace(/^the /, 'The ')} ${weeks}.`);
+  else if (from > 0 && first !== last && !byYears)
     sentences.push(
-      `From ${first.period} (${written(from)}) to ${last.period} (${written(to)}) ${what} changes by ${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)}.`,
+      `From ${first.period} (${written(from)}) to ${last.period} (${written(to)}) ${what} changes by ${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)}${perRow(period, measure, first, last)}.`,
     );
   sentences.push(
     ...steps(
@@ -74,12 +79,36 @@ export function trend(profile: TableProfile): string[] {
   const rest = isCarried
     ? ` (without the largest value, ${written(largest)}: ${percent(Math.abs(restAfter - restBefore), restBefore)} ${restAfter > restBefore ? 'above' : 'below'})`
     : '';
-  if (!byYears && half >= 3 && before > 0 && after > 0 && isSafe && Math.abs(after / before - 1) >= 0.1) {
+  const isToldByWeeks = weeks !== null && half === daysOfWeek;
+  if (!byYears && !isToldByWeeks && half >= 3 && before > 0 && after > 0 && isSafe && Math.abs(after / before - 1) >= 0.1) {
     sentences.push(
       `The last ${half} ${period}s${skipsDays(period, points) ? ' with rows' : ''} together have ${percent(Math.abs(after - before), before)} ${after > before ? 'more' : 'less'} ${measure === undefined ? 'rows' : safe(measure.name)} than the first ${half}${rest}.`,
     );
   }
   return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure), ...partialPeriods(profile)];
+}
+
+/** Months differ in length: the means of their days, where each day has a row. */
+function perRow(
+  period: string,
+  measure: ColumnProfile | undefined,
+  first: TrendProfile['points'][number],
+  last: TrendProfile['points'][number],
+): string {
+  if (period !== 'month' || measure === undefined || !addsUp(measure)) return '';
+  const [from, to] = [first, last].map(({ figures }) => figures[measure.name]!) as [Figures, Figures];
+  const isDaily = ({ count }: Figures) => count >= minDaysOfMonth && count <= maxDaysOfMonth;
+  return isDaily(from) && isDaily(to) ? `; a day ${round(from.mean)} to ${round(to.mean)} on average` : '';
+}
+
+/** Single days differ by their day of the week: the means of the first and the last seven days, if every day of both has a figure. */
+function firstAndLastWeek<P extends { period: string }>(points: readonly P[], figureOf: (point: P) => number): string | null {
+  const [first, last] = [points.slice(0, daysOfWeek), points.slice(-daysOfWeek)];
+  const isWhole = (week: readonly P[]) => periodNumber(week.at(-1)!.period) - periodNumber(week[0]!.period) === daysOfWeek - 1;
+  if (points.length < 2 * daysOfWeek || !isWhole(first) || !isWhole(last)) return null;
+  const [from, to] = [first, last].map((week) => week.reduce((sum, point) => sum + figureOf(point), 0) / daysOfWeek) as [number, number];
+  if (from <= 0) return null;
+  return `is ${round(from)} a day on average in the first seven days and ${round(to)} in the last (${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)})`;
 }
 
 /** Of more than a year of months, the first that is the month of the last one: other months may differ by their season. */

@@ -49,7 +49,9 @@ const figureWords: readonly [FigureKind, ReadonlySet<string>][] = [
 const superlatives = wordSet('most highest largest biggest best lowest least smallest top meiste meisten');
 const owning = wordSet('has had have sold sells made makes brought hat is was');
 const clauseJoints = wordSet('tell write also median mean average sum total count max min');
-const noColumn = wordSet('by per for is in and of was are at on last over from with to as or than that which who we i it');
+const noColumn = wordSet(
+  'by per for is in and of was are at on last over from with to as or than that which who we i it hold holds agree agrees match matches fit fits add adds come comes check right correct wrong still not and or',
+);
 const maxClauseTokens = 80;
 const maxFigures = 12;
 const maxFocus = 12;

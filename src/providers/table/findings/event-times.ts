@@ -5,6 +5,7 @@ import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { countOf, exact, listed, percent, round, rowList } from '../figure-text.ts';
 import { leadingMeasure, unitColumns } from '../plan-figures.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
+import { busyHours } from './busy-hours.ts';
 import { durationsOf } from './durations.ts';
 import { outlierRows } from './outliers.ts';
 import { weekdays } from './weekday.ts';
@@ -13,6 +14,7 @@ const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 const minRows = 8;
 const farNamed = 3;
+const hoursNamed = 6;
 const maxDays = 14;
 const minWeekdays = 14;
 const minWeekdayRows = 20;
@@ -33,6 +35,7 @@ export function timeFindings(table: ColumnsInMemory, profile: TableProfile): Fin
   const hours = trend?.timed === true ? hoursOf(table.dates(trend)) : clock === undefined ? null : clockHours(table.texts(clock));
   return [
     ...(hours === null ? [] : byHour(table, profile, trend?.timed === true ? trend.name : clock!.name, hours, measure ?? levelled(table))),
+    ...(hours === null || trend === undefined || measure === undefined ? [] : busyHours(table, trend, hours, measure)),
     ...(trend === undefined ? [] : [...byDay(table, trend, measure), ...byWeekday(table, trend, measure)]),
   ];
 }
@@ -69,7 +72,6 @@ function byHour(
   const counted = [...counts.values()].reduce((sum, { rows }) => sum + rows, 0);
   const inOrder = [...counts].toSorted((a, b) => a[0] - b[0]);
   const ranked = inOrder.toSorted((a, b) => b[1].rows - a[1].rows);
-  const label = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
   // Readings at fixed times are equally frequent in every hour.
   const even = ranked[0]![1].rows < ranked.at(-1)![1].rows * 1.8;
   const most = ranked.filter(([, { rows }]) => rows === ranked[0]![1].rows);
@@ -90,20 +92,31 @@ function byHour(
     const means = valued.map(([hour, { sum, known }]) => [hour, sum / known] as const);
     const order = means.toSorted((a, b) => b[1] - a[1]);
     const [top, low] = [order[0]!, order.at(-1)!];
+    const withMean = (figure: number) => means.flatMap(([hour, mean]) => (mean === figure ? [hour] : []));
     if (top[1] > low[1])
       findings.push({
         kind: 'hours_of_day',
-        text: `By hour of the day, mean ${measure.name} is highest from ${label(top[0])} (${round(top[1])}) and lowest from ${label(low[0])} (${round(low[1])}): ${means.map(([hour, mean]) => `${label(hour)} ${round(mean)}`).join(', ')}.${withoutFar(table, profile, measure, hours, top[0], counts.get(top[0])!)}`,
+        text: `By hour of the day, mean ${measure.name} is highest from ${hoursText(withMean(top[1]))} (${round(top[1])}) and lowest from ${hoursText(withMean(low[1]))} (${round(low[1])}): ${means.map(([hour, mean]) => `${label(hour)} ${round(mean)}`).join(', ')}.${withoutFar(table, profile, measure, hours, top[0], counts.get(top[0])!)}`,
       });
   } else if (measure !== undefined && measure.values.distinct > 1) {
     const sums = valued.toSorted((a, b) => b[1].sum - a[1].sum);
+    const withSum = (figure: number) => valued.flatMap(([hour, { sum }]) => (sum === figure ? [hour] : []));
     if (sums[0]![1].sum > sums.at(-1)![1].sum)
       findings.push({
         kind: 'hours_of_day',
-        text: `By hour of the day, ${measure.name} is highest from ${label(sums[0]![0])} (${exact(clean(sums[0]![1].sum))}) and lowest from ${label(sums.at(-1)![0])} (${exact(clean(sums.at(-1)![1].sum))}): ${valued.map(([hour, { sum, known }]) => `${label(hour)} ${exact(clean(sum))} (mean ${round(sum / known)})`).join(', ')}.${withoutFar(table, profile, measure, hours, sums[0]![0], sums[0]![1])}`,
+        text: `By hour of the day, ${measure.name} is highest from ${hoursText(withSum(sums[0]![1].sum))} (${exact(clean(sums[0]![1].sum))}) and lowest from ${hoursText(withSum(sums.at(-1)![1].sum))} (${exact(clean(sums.at(-1)![1].sum))}): ${valued.map(([hour, { sum, known }]) => `${label(hour)} ${exact(clean(sum))} (mean ${round(sum / known)})`).join(', ')}.${withoutFar(table, profile, measure, hours, sums[0]![0], sums[0]![1])}`,
       });
   }
   return findings;
+}
+
+function label(hour: number): string {
+  return `${String(hour).padStart(2, '0')}:00`;
+}
+
+/** All hours that tie. */
+function hoursText(hours: readonly number[]): string {
+  return listed(hours.map(label), hoursNamed);
 }
 
 /** What the highest hour has without the values that are far from all others. */
@@ -120,7 +133,7 @@ function withoutFar(
   const numbers = table.numbers(measure);
   const rest = sum - far.reduce((total, at) => total + numbers[at]!, 0);
   const figure = measure.role === 'measure' ? exact(clean(rest)) : round(rest / (known - far.length));
-  return ` Without ${rowList(far.map((at) => table.row(at)))} (${listed(far.slice(0, farNamed).map((at) => exact(numbers[at]!)))}), ${String(hour).padStart(2, '0')}:00 has ${figure}.`;
+  return ` Without ${rowList(far.map((at) => table.row(at)))} (${listed(far.slice(0, farNamed).map((at) => exact(numbers[at]!)))}), ${label(hour)} has ${figure}.`;
 }
 
 /** Rows of each day if the trend is hourly, and if few days have times. */

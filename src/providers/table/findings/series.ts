@@ -1,14 +1,11 @@
-/** Rows in time: gaps between the first and the last, constant values, counters, prices, days of the week. */
+/** Rows in time: gaps between the first and the last, their order, constant values, days of the week. */
 import type { ColumnPlan } from '../column-evidence.ts';
-import { has, nameTokens } from '../column-role.ts';
-import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
+import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { exact, listed, round, rowList } from '../figure-text.ts';
-import { untrueReadings } from '../lone-spikes.ts';
-import { isAttributeDate, isGroupLimit, trendPlan } from '../plan-figures.ts';
+import { isGroupLimit, trendPlan } from '../plan-figures.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 import { differencesOf } from './differences.ts';
-import { signed } from './rank.ts';
-import { isRating } from './ratings.ts';
+import { levelFindings } from './levels.ts';
 import { stuckFindings } from './stuck.ts';
 import { weekdayFindings, weekdays } from './weekday.ts';
 
@@ -20,9 +17,6 @@ const regularShare = 0.6;
 const gapsNamed = 6;
 const maxSeries = 50;
 const maxSeriesReported = 6;
-const counterWords = new Set(
-  'meter reading readings zählerstand zähler stand counter cumulative running odometer kumuliert mileage'.split(' '),
-);
 
 /** Rows of one thing (a sensor, a share) in order of time. */
 export type Series = { name: string; rows: number[] };
@@ -255,81 +249,6 @@ function orderFindings(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64A
       )}, which ${falls.length === 1 ? 'goes' : 'go'} back in time.`,
     },
   ];
-}
-
-/** First, last, change, and the largest steps of what is not added up: prices, balances, readings. */
-function levelFindings(table: ColumnsInMemory, dates: Float64Array, series: Series[]): Finding[] {
-  const findings: Finding[] = [];
-  const date = table.plans.find((plan) => plan.reads === 'date' && table.dates(plan) === dates)!;
-  if (isAttributeDate(date.name, table.plans)) return [];
-  for (const plan of table.quantities()) {
-    // Answers of different people are not readings of one thing.
-    if (plan.units.size > 1 || isRating(plan)) continue;
-    const counter = has(nameTokens(plan.name), counterWords) || /(?:stand|reading)$/i.test(plan.name.trim());
-    if (plan.role !== 'level' && !(plan.role === 'rate' && series.length <= maxSeriesReported)) continue;
-    const numbers = table.numbers(plan);
-    const untrue = untrueReadings(plan, table);
-    for (const { name, rows } of series.slice(0, maxSeriesReported)) {
-      const known = rows.filter((at) => !Number.isNaN(numbers[at]!) && !untrue.has(at));
-      if (known.length < 4) continue;
-      const whose = name === '' ? plan.name : `${name}: ${plan.name}`;
-      const when = (at: number) => table.texts(date)[at]!;
-      const [first, last] = [known[0]!, known.at(-1)!];
-      const [from, to] = [numbers[first]!, numbers[last]!];
-      const steps = known.slice(1).map((at, i) => ({ at, before: known[i]!, change: clean(numbers[at]! - numbers[known[i]!]!) }));
-      const falls = steps.filter(({ change }) => change < 0);
-      if (counter && falls.length <= Math.max(1, steps.length * 0.1)) {
-        // After a mistaken low reading the next step is too large.
-        const sound = steps.filter(({ change }, i) => change >= 0 && (steps[i - 1]?.change ?? 0) >= 0);
-        const most = (sound.length > 0 ? sound : steps).toSorted((a, b) => b.change - a.change)[0]!;
-        const least = sound.toSorted((a, b) => a.change - b.change)[0];
-        findings.push({
-          kind: 'counter',
-          text: `${whose} is a counter: from ${exact(from)} (${when(first)}) to ${exact(to)} (${when(last)}), a difference of ${exact(clean(to - from))}, ${round((to - from) / steps.length)} a step on average; the largest step is ${exact(most.change)} (${when(most.before)} to ${when(most.at)})${least === undefined ? '' : `, the smallest ${exact(least.change)} (${when(least.before)} to ${when(least.at)})`}. Its readings are not added up.`,
-        });
-        for (const { at, before, change } of falls)
-          findings.push({
-            kind: 'counter_falls',
-            text: `${whose} falls by ${exact(-change)} in ${table.rowName(at)} (${when(before)}: ${exact(numbers[before]!)}, ${when(at)}: ${exact(numbers[at]!)}); a counter does not fall, so this is a reset or a mistake.`,
-          });
-        continue;
-      }
-      const high = known.reduce((best, at) => (numbers[at]! > numbers[best]! ? at : best), first);
-      const low = known.reduce((best, at) => (numbers[at]! < numbers[best]! ? at : best), first);
-      const moved = steps
-        .filter(({ before }) => numbers[before]! > 0)
-        .map((step) => ({ ...step, share: step.change / numbers[step.before]! }));
-      const [rise, fall] = [
-        moved.reduce(
-          pick((a, b) => a.share > b.share),
-          undefined,
-        ),
-        moved.reduce(
-          pick((a, b) => a.share < b.share),
-          undefined,
-        ),
-      ];
-      const change = from > 0 ? ` (${signed((to - from) / from)})` : '';
-      const sharp =
-        /price|close|kurs|preis|open|(?<![a-z])rate/i.test(plan.name) &&
-        rise !== undefined &&
-        fall !== undefined &&
-        rise.share > 0 &&
-        fall.share < 0
-          ? ` The largest rise between neighbours is ${signed(rise.share)} (${when(rise.at)}), the largest fall ${signed(fall.share)} (${when(fall.at)}).`
-          : '';
-      if (numbers[high] === numbers[low]) continue;
-      findings.push({
-        kind: 'level',
-        text: `${whose} goes from ${exact(from)} (${when(first)}) to ${exact(to)} (${when(last)})${change}; highest ${exact(numbers[high]!)} (${when(high)}), lowest ${exact(numbers[low]!)} (${when(low)}).${sharp}`,
-      });
-    }
-  }
-  return findings.slice(0, 14);
-}
-
-function pick<T>(better: (a: T, b: T) => boolean): (best: T | undefined, each: T) => T {
-  return (best, each) => (best === undefined || better(each, best) ? each : best);
 }
 
 function differences(numbers: number[]): number[] {

@@ -3,7 +3,7 @@
  * 1 250.00, which other programs leave out of sums), or with a unit. They are counted as numbers.
  */
 
-import { type Cell, cellText } from '../cell.ts';
+import { type Cell, quoted } from '../cell.ts';
 import type { ColumnPlan } from '../column-evidence.ts';
 import { readNumber } from '../column-evidence.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
@@ -33,7 +33,7 @@ export function writtenNumberFindings(table: ColumnsInMemory, own: ReadonlySet<C
       const odd = isDressed ? dressed : texts.filter((at) => (cells[at] as string).includes(plan.unit));
       if (odd.length === 0 || odd.length > known * maxShare) return [];
       const how = isDressed ? 'as text' : `with ${plan.unit}`;
-      const each = odd.slice(0, mostNamed).map((at) => `'${cellText(cells[at]!, shownChars)}' in ${table.rowInWords(at)}`);
+      const each = odd.slice(0, mostNamed).map((at) => `${quoted(cells[at]!, shownChars)} in ${table.rowInWords(at)}`);
       const read = odd.length === 1 ? ` as ${exact(numbers[odd[0]!]!)}` : '';
       return [
         {

@@ -1,5 +1,5 @@
 /** What a careful reader says about the formulas of a table: which totals are not what they seem, and what they should be. */
-import { cellText } from '../cell.ts';
+import { cellText, quoted } from '../cell.ts';
 import { countOf, exact, listed } from '../figure-text.ts';
 import { near } from '../summed-rows.ts';
 import type { Finding } from '../table-profile.ts';
@@ -43,6 +43,7 @@ export function formulaFindings(table: SheetTable, formulas: SheetFormulas): For
       ...texts.verdict(values, findings.length),
       ...findings,
       ...texts.ranks(values),
+      ...texts.computedColumns(),
       ...texts.counted(findings.length),
       ...texts.unchecked(),
     ],
@@ -172,6 +173,19 @@ class Texts {
         text: `${countOf(inside.length, 'cell')} ${inside.length === 1 ? 'has' : 'have'} an error instead of a value: ${listed(named, cellsNamed)}; the figures are without ${inside.length === 1 ? 'it' : 'them'}.`,
       },
     ];
+  }
+
+  /** How many rows of a column have its formula, and which have a typed number. */
+  computedColumns(): Finding[] {
+    return this.formulas.computedColumns.slice(0, totalsNamed).map(({ column, formula, alike, rows, typed }) => {
+      const cells = typed.map((row) => addressOf(row, column));
+      const among = alike === rows ? `all ${exact(rows)}` : `${exact(alike)} of ${exact(rows)}`;
+      const others = typed.length === 0 ? '' : `; typed in ${typed.length === 1 ? 'is' : 'are'} ${listed(cells, cellsNamed)}`;
+      return {
+        kind: 'formula_counted',
+        text: `${this.formulas.name(column)} is computed in ${among} rows by one formula (${formula} in the first)${others}.`,
+      };
+    });
   }
 
   /** How many stored values are right, beside findings on others. */
@@ -317,7 +331,7 @@ class Texts {
         const readers = problem.readBy.map(
           (at) => `${addressOf(at.row, at.column)} (${formulas.name(at.column)} of ${this.label(at.row)}${shownAndRight(formulas, at)})`,
         );
-        return `${what}: ${cell} is the text '${cellText(formulas.value(problem), labelChars)}', not a number, so the sums skip it: ${listed(readers, cellsNamed)}.`;
+        return `${what}: ${cell} is the text ${quoted(formulas.value(problem), labelChars)}, not a number, so the sums skip it: ${listed(readers, cellsNamed)}.`;
       }
       case 'empty':
         return '';

@@ -34,6 +34,8 @@ const stepsOfSheet = 10_000_000;
 
 export class SheetFormulas {
   readonly problems: Problem[] = [];
+  /** Columns in which most rows have one formula: the form of its first cell, the cells that have it, and the numbers that are typed in. */
+  readonly computedColumns: { column: number; formula: string; alike: number; rows: number; typed: number[] }[] = [];
   /** Formula cells of the table: recomputed, and others. */
   checked = 0;
   unchecked = 0;
@@ -173,7 +175,20 @@ export class SheetFormulas {
       }),
       filled.length,
     );
-    if (usual !== null) for (const { number: row } of filled) this.compareCell({ row, column }, usual);
+    if (usual === null) return;
+    for (const { number: row } of filled) this.compareCell({ row, column }, usual);
+    const key = formulaKey(usual);
+    const alike = filled.filter(({ number: row }) => {
+      const own = this.expressions.get(cellKey(row, column));
+      return own !== undefined && formulaKey(own) === key;
+    });
+    this.computedColumns.push({
+      column,
+      formula: formulaText(usual, { row: alike[0]!.number, column }),
+      alike: alike.length,
+      rows: filled.length,
+      typed: filled.flatMap(({ number: row }) => (this.isFormula({ row, column }) ? [] : [row])),
+    });
   }
 
   private compareTotalRow(row: number): void {

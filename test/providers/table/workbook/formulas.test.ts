@@ -32,7 +32,10 @@ test('a table whose formulas agree with their cells is told so, and its total ro
   const formulas = profile.remarks.filter(({ kind }) => kind.startsWith('formula'));
   assert.deepEqual(
     formulas.map(({ text }) => text),
-    ['The 8 formulas that could be computed again agree with the stored values, and no sum leaves out a row.'],
+    [
+      'The 8 formulas that could be computed again agree with the stored values, and no sum leaves out a row.',
+      'Summe is computed in all 4 rows by one formula (SUM(B2:D2) in the first).',
+    ],
   );
   assert.match(profile.remarks.find(({ kind }) => kind === 'total')!.text, /^"Gesamt" \(row 5\) adds up other rows by formula/);
 });
