@@ -150,13 +150,27 @@ function left(lines: readonly Line[], keys: readonly Line[], names: Names, keyNa
     const budgeted = own.filter(({ budget }) => budget > 0).toSorted((a, b) => b.budget - b.spent - (a.budget - a.spent));
     return { kind: 'budget_rest', text: `Left of the whole ${names.plan}, by ${by}: ${list(budgeted.map(rest), most)}.${more}` };
   };
+  const ofBudget = lines.filter(({ budget }) => budget > 0);
+  const figureOf = (figure: (line: Line) => number) => total(ofBudget, figure);
+  const whole: Line = {
+    name: '',
+    budget: figureOf(({ budget }) => budget),
+    spent: figureOf(({ spent }) => spent),
+    booked: figureOf(({ booked }) => booked),
+  };
+  const inAll = ` In all${rest(whole)} of ${exact(whole.budget)} is left.`;
   const isListed = keys.length > 0 && keys.length <= keysShown;
   const beyond = isListed ? [] : keys.filter(({ budget, spent }) => budget > 0 && spent > budget);
   const above = ({ name, budget, spent, booked }: Line) =>
     `${name} by ${exact(clean(spent - budget))} (${exact(spent)} of ${exact(budget)}${booked === spent ? '' : `; ${exact(booked)} with repeated ${names.rows}`})`;
   return [
-    ...(isListed ? [told(keys, keyNames, keysShown, '')] : []),
-    told(lines, names.by, shown, beyond.length === 0 ? '' : ` Already above the whole ${names.plan}: ${list(beyond.map(above))}.`),
+    ...(isListed ? [told(keys, keyNames, keysShown, inAll)] : []),
+    told(
+      lines,
+      names.by,
+      shown,
+      `${isListed ? '' : inAll}${beyond.length === 0 ? '' : ` Already above the whole ${names.plan}: ${list(beyond.map(above))}.`}`,
+    ),
   ];
 }
 

@@ -23,7 +23,7 @@ const shown = 12;
 const minPairs = 8;
 
 /** What the figures are wanted for. */
-export type JoinBounds = { period?: Period; ratio?: Ratio };
+export type JoinBounds = { period?: Period; ratio?: Ratio; measures?: readonly string[] };
 
 export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide, { period, ratio }: JoinBounds = {}): Finding[] {
   const a: Side = { ...left, plans: key.left, rows: key.leftRows };

@@ -1,9 +1,9 @@
-/** Joins two or three tables outside the event loop. The caller's source returns the tables in order, one at each open. */
+/** Joins two or three tables, or two sheets of one workbook (`left` and `right` are its name), outside the event loop. The caller's source returns the tables in order, one at each open. */
 
 import { Readable } from 'node:stream';
 import { ToolError } from '../../errors.ts';
 import type { JobFunction } from '../compute/port.ts';
-import { type JoinProfile, joinChain, joinTables } from './join.ts';
+import { type JoinProfile, joinChain, joinSheets, joinTables } from './join.ts';
 import type { JoinBounds } from './join-figures.ts';
 
 /** All tables are held in memory. */
@@ -13,6 +13,10 @@ const job: JobFunction<{ left: string; right: string; last?: string } & JoinBoun
   { left, right, last, ...bounds },
   { open, signal },
 ) => {
+  if (left === right) {
+    const bytes = await readAll(await open(), left);
+    return joinSheets({ name: left, open: async () => Readable.from([bytes]) }, signal, bounds);
+  }
   const [first, second] = [await readAll(await open(), left), await readAll(await open(), right)];
   const third = last === undefined ? null : await readAll(await open(), last);
   const again = (bytes: Buffer) => async () => Readable.from([bytes]);

@@ -6,7 +6,14 @@ import { dateText } from './date-format.ts';
 import type { LeftOut } from './table-profile.ts';
 
 /** `counted`: the rows that other figures of the table count; undefined if all do. `leftOut`: what they leave out. */
-export type JoinSide = { name: string; table: ColumnsInMemory; counted?: ReadonlySet<number>; leftOut?: readonly LeftOut[] };
+export type JoinSide = {
+  name: string;
+  table: ColumnsInMemory;
+  counted?: ReadonlySet<number>;
+  leftOut?: readonly LeftOut[];
+  /** Columns that the figures should be about. */
+  named?: readonly string[] | undefined;
+};
 
 export type JoinKey = {
   left: ColumnPlan[];

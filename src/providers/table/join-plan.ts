@@ -61,7 +61,12 @@ function planPair(a: Side, b: Side): PlanPair | null {
   if (isPartOfYear(x, a.table.plans) || isPartOfYear(y, b.table.plans)) return null;
   // Beside a budget, amounts whose name tells nothing are what was spent.
   if ((x.role === 'unclear' || y.role === 'unclear') && isBudget({ side: a, plan: x }) === isBudget({ side: b, plan: y })) return null;
-  const first = isPlan(a, x) ? { side: a, plan: x } : isPlan(b, y) ? { side: b, plan: y } : null;
+  // The name of a column tells more than that of its file, which may be of both.
+  const ofColumns = [
+    { side: a, plan: x },
+    { side: b, plan: y },
+  ].filter(({ plan }) => has(nameTokens(plan.name), planWords));
+  const first = ofColumns.length === 1 ? ofColumns[0]! : isPlan(a, x) ? { side: a, plan: x } : isPlan(b, y) ? { side: b, plan: y } : null;
   const alike = nameTokens(x.name).at(-1) === nameTokens(y.name).at(-1);
   if (first === null && !alike) return null;
   // Money is never compared with hours or pieces.

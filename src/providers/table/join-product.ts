@@ -8,6 +8,7 @@ import { isGroup } from './findings/crossed-groups.ts';
 import { grouped } from './join-groups.ts';
 import { labelOf, maxKeyChars, quantities, type Side, table, withoutText, written } from './join-side.ts';
 import { isPrice, isQuantity } from './plan-figures.ts';
+import { isOfUnit, isUnitPrice } from './product-plans.ts';
 import { multiplied } from './profile.ts';
 import type { Finding } from './table-profile.ts';
 
@@ -52,7 +53,7 @@ export function productFigures(a: Side, b: Side): Finding[] {
       return found ?? [];
     });
     for (const at of own.filter((row) => Number.isNaN(amounts[row]!)))
-      uncounted.push(own.length === 1 ? keyName : `row ${table(a).row(at)} of ${keyName}`);
+      uncounted.push(own.length === 1 ? keyName : `${table(a).rowName(at)} of ${keyName}`);
     if (known.length === 0) continue;
     rows += known.length;
     for (const { value, decimals } of known) sum.add(value, decimals);
@@ -102,16 +103,26 @@ export function productFigures(a: Side, b: Side): Finding[] {
     findings.push({
       kind: 'join_unpriced',
       text: `Not in ${name}, because they have no ${p.name}: ${listed(
-        unpriced.map((missing) => missing.name),
+        unpriced.map((missing) => `${missing.name}${rowsOf(a, missing.of)}`),
         shown,
       )} (${q.name} ${amount} in ${countOf(known.length, 'row')}).`,
     });
   }
   if (uncounted.length > 0)
     findings.push({ kind: 'join_unpriced', text: `Not in ${name}, because ${q.name} is missing: ${listed(uncounted, shown)}.` });
+  const without = unpriced.reduce((all, { of }) => all + of.length, 0);
+  if (unpriced.length > 0 && uncounted.length > 0)
+    findings.push({ kind: 'join_unpriced', text: `In all, ${countOf(without + uncounted.length, 'row')} of ${a.name} have no ${name}.` });
   const b1 = { ...b, rows: lowest };
   const figureAt = (at: number, other: number) => pairProduct(a, q, at, b, p, other)?.value ?? Number.NaN;
   return [...findings, ...grouped(a, b1, figureAt, name), ...grouped(a, b1, figureAt, name, true, a), ...byMonth(a, b1, figureAt, name)];
+}
+
+/** " (row 18 (00048) and row 53 (00083))": the rows of a key, where rows have keys of their own. */
+function rowsOf(side: Side, of: readonly number[]): string {
+  const { labelPlan } = table(side);
+  if (labelPlan?.role !== 'identifier' || side.plans.includes(labelPlan) || of.length > doubtsShown) return '';
+  return ` (${listed(of.map((at) => table(side).rowName(at)))})`;
 }
 
 /** ", location Ward 3": the first column of groups. */
@@ -173,9 +184,14 @@ function byMonth(a: Side, b: Side, figureAt: (at: number, other: number) => numb
 
 /** A table's quantity and the matching price. */
 export function priced(a: Side, b: Side): { q: ColumnPlan; p: ColumnPlan; name: string } | null {
-  const q = quantities(a).find((plan) => isQuantity(plan.name) && !isPrice(plan.name) && plan.role === 'measure');
-  const prices = quantities(b).filter(({ name, unit, role }) => isPrice(name) && unit !== '%' && role === 'rate');
-  const p = prices.find(({ name }) => /sell|sale|retail|unit|list/i.test(name)) ?? prices[0];
+  const prices = quantities(b).filter((plan) => (isPrice(plan.name) || isUnitPrice(plan)) && plan.unit !== '%' && plan.role === 'rate');
+  const amounts = quantities(a).filter(({ name, role }) => role === 'measure' && !isPrice(name));
+  // The unit in the name of a price decides before names such as "quantity".
+  const ofUnit = prices.flatMap((price) =>
+    amounts.filter(({ name }) => isOfUnit(name, price.name)).map((amount) => ({ amount, price })),
+  )[0];
+  const q = ofUnit?.amount ?? amounts.find(({ name }) => isQuantity(name));
+  const p = ofUnit?.price ?? prices.find(({ name }) => /sell|sale|retail|unit|list/i.test(name)) ?? prices[0];
   if (q === undefined || p === undefined || (a !== b && quantities(a).some(({ name }) => isPrice(name)))) return null;
   return { q, p, name: `${q.name} × ${p.name}` };
 }

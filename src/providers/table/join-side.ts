@@ -1,21 +1,32 @@
 /** One of two joined tables: its key, its rows by key, and its figures. */
 import { cellText } from './cell.ts';
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
+import { has, nameTokens } from './column-role.ts';
+import { words } from './column-words.ts';
 import { ExactSum } from './exact-sum.ts';
 import { leftOutText } from './figure-text.ts';
-import type { JoinKey, JoinSide } from './join-key.ts';
+import { type JoinKey, type JoinSide, uniqueness } from './join-key.ts';
+import { isMoney } from './plan-figures.ts';
 
 export const maxKeyChars = 60;
+/** Keys for each row of a table that is a list of them. */
+const minUnique = 0.6;
 
 export type Side = JoinSide & { plans: ColumnPlan[]; rows: JoinKey['leftRows'] };
 
-/** The main column of a table: money first, then additive ones. */
+const mainWords = words(
+  'amount revenue sales budget plan planned target spent cost costs kosten betrag umsatz total actual ist soll value wert',
+);
+const mainEnding = /(?:betrag|umsatz|kosten|budget|amount|value|total)$/i;
+
+/** The main column of a table: one that the task names, else money, then additive ones. */
 export function mainOf(side: Side): ColumnPlan | undefined {
   const plans = quantities(side).filter(({ role }) => role === 'measure');
   return (
-    plans.find(({ name }) =>
-      /amount|revenue|sales|budget|plan|target|spent|cost|kosten|betrag|umsatz|total|actual|ist|soll|value/i.test(name),
-    ) ?? plans[0]
+    plans.find(({ name }) => side.named?.includes(name) === true) ??
+    plans.find(({ name }) => has(nameTokens(name), mainWords) || mainEnding.test(name)) ??
+    plans.find(isMoney) ??
+    plans[0]
   );
 }
 
@@ -82,8 +93,9 @@ export function labelOf(a: Side, at: number, b: Side, other: number): string {
   return '';
 }
 
+/** A name tells a row apart, so it is none of a key that has several rows. */
 function nameBeside(side: Side, at: number): string {
-  const plan = table(side).nameBeside(side.plans);
+  const plan = uniqueness(side.rows) < minUnique ? undefined : table(side).nameBeside(side.plans);
   return plan === undefined || at < 0 ? '' : cellText(table(side).texts(plan)[at]!, maxKeyChars);
 }
 

@@ -29,6 +29,7 @@ const keysShown = 20;
 const maxKeyChars = 60;
 const repeatsShown = 6;
 const maxLists = 3;
+const maxSheets = 6;
 
 type Opener = () => Promise<Readable>;
 
@@ -39,16 +40,43 @@ export async function joinTables(
   signal?: AbortSignal,
   bounds: JoinBounds = {},
 ): Promise<JoinProfile> {
-  const [a, b] = [await sideOf(left, signal, bounds), await sideOf(right, signal, bounds)];
-  const nothing: JoinProfile = {
-    left: left.name,
-    right: right.name,
+  return joined(await sideOf(left, signal, bounds), await sideOf(right, signal, bounds), bounds);
+}
+
+/** The first two sheets of a workbook that have a common key. */
+export async function joinSheets(
+  file: { name: string; open: Opener },
+  signal?: AbortSignal,
+  bounds: JoinBounds = {},
+): Promise<JoinProfile> {
+  const sheets: FileSide[] = [];
+  for (const { path, source } of (await openTables(file.open, file.name, signal)).slice(0, maxSheets)) {
+    if (source.title === undefined) continue;
+    const side = await tableSide(`sheet ${source.title}`, { path, source }, new Map(), signal, bounds);
+    if (side !== null) sheets.push({ ...side, lists: [] });
+  }
+  for (const [i, a] of sheets.entries())
+    for (const b of sheets.slice(i + 1)) {
+      const found = joined(a, b, bounds);
+      if (found.key !== null) return found;
+    }
+  return nothingJoined(file.name, file.name);
+}
+
+function nothingJoined(left: string, right: string): JoinProfile {
+  return {
+    left,
+    right,
     key: null,
     common_keys: 0,
     only_left: { count: 0, keys: [] },
     only_right: { count: 0, keys: [] },
     remarks: [],
   };
+}
+
+function joined(a: FileSide, b: FileSide, bounds: JoinBounds): JoinProfile {
+  const nothing = nothingJoined(a.name, b.name);
   const key = a.table.count === 0 || b.table.count === 0 ? null : findKey(a, b);
   if (key === null) return nothing;
   const onlyLeft = missingIn(key.leftRows, key.rightRows, a, key.left);
@@ -95,15 +123,7 @@ export async function joinChain(
   signal?: AbortSignal,
 ): Promise<JoinProfile> {
   const [a, b, c] = [await sideOf(left, signal), await sideOf(middle, signal), await sideOf(last, signal)];
-  const nothing: JoinProfile = {
-    left: left.name,
-    right: `${middle.name} with ${last.name}`,
-    key: null,
-    common_keys: 0,
-    only_left: { count: 0, keys: [] },
-    only_right: { count: 0, keys: [] },
-    remarks: [],
-  };
+  const nothing = nothingJoined(left.name, `${middle.name} with ${last.name}`);
   if ([a, b, c].some(({ table }) => table.count === 0)) return nothing;
   const onward = findKey(b, c);
   if (onward === null || uniqueness(onward.rightRows) < 1) return nothing;
@@ -166,7 +186,13 @@ async function tableSide(
   const out = new Set(leftOut.filter(({ kind }) => kind !== 'values').flatMap(({ rows }) => rows));
   const { numbers } = memory.rows;
   const counted = new Set([...numbers.keys()].filter((at) => !out.has(numbers[at]!)));
-  return { name, table: new ColumnsInMemory(memory.rows, memory.survey.columns), leftOut, ...(out.size === 0 ? {} : { counted }) };
+  return {
+    name,
+    table: new ColumnsInMemory(memory.rows, memory.survey.columns),
+    leftOut,
+    named: bounds.measures,
+    ...(out.size === 0 ? {} : { counted }),
+  };
 }
 
 /** Amounts in the lists of the records (quantity × price of order lines) at the rates of the other table. */

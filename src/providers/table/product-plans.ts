@@ -124,7 +124,13 @@ function isSteadyPrice(price: ColumnPlan, quantity: ColumnPlan): boolean {
   return price.min === price.max || spread(price) <= spread(quantity) / 2;
 }
 
-function isUnitPrice({ name, unit, role }: ColumnPlan): boolean {
+/** "kg" of a quantity and "per kg" of a price. */
+export function isOfUnit(quantity: string, price: string): boolean {
+  const per = unitOfPrice(price);
+  return per !== null && nameTokens(quantity).some((token) => isSameUnit(token, per));
+}
+
+export function isUnitPrice({ name, unit, role }: ColumnPlan): boolean {
   // A price per 100 litres times litres is not an amount.
   if (unit === '%' || /(?:per|pro|je|\/) ?\d{2,}/i.test(name.slice(0, 200))) return false;
   const tokens = nameTokens(name);

@@ -51,6 +51,8 @@ export type ColumnProfile = {
   role: ColumnRole;
   /** True for a column that the profile computed from two others. */
   derived?: true;
+  /** True for a column of numbers that the task names. */
+  is_asked?: true;
   missing: number;
   distinct: number;
   distinct_estimated: boolean;

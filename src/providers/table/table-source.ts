@@ -39,6 +39,8 @@ export type TableSource = {
   readonly recomputed?: readonly string[];
   /** Of a workbook. */
   readonly sheets?: readonly string[];
+  /** Of a workbook: the name of the sheet of this table. */
+  readonly title?: string;
   /** Irregularities, as texts; readings add to it. */
   readonly notes: Set<string>;
   /** The columns' names; complete after the first reading. */

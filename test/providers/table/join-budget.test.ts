@@ -20,7 +20,7 @@ test('spending is compared with the part of a yearly budget that belongs to its 
     'Against 3/12 of presupuesto, by área: over: Difusión by 650 (216.7 %), 950 of 300; under: Personas by 600 (100 %), 0 of 600; Local by 40 (2.2 %), 1,760 of 1,800; without a budget: Regalos 90. None is above the whole presupuesto. Repeated row 8 of gastos.csv is counted once.',
     'By key, above 3/12 of presupuesto: Folletos by 650 (850 of 200; whole year 800). No importe at all, unused or not yet booked: Cursos (2,400).',
     'fecha of gastos.csv covers January to March 2025, 3 months of 12. If presupuesto is for the whole year, 3/12 of it is 2,700 of 10,800; importe is 2,800 (2,900 with repeated row 8), of which 90 has no budget.',
-    'Left of the whole presupuesto, by partida: Sala 4,500; Cursos 2,400; Luz 940; Web 300 (200 with repeated row 8); Folletos -50.',
+    'Left of the whole presupuesto, by partida: Sala 4,500; Cursos 2,400; Luz 940; Web 300 (200 with repeated row 8); Folletos -50. In all 8,090 (7,990 with repeated row 8) of 10,800 is left.',
     'Left of the whole presupuesto, by área: Local 5,440; Personas 2,400; Difusión 250 (150 with repeated row 8).',
   ]);
 });

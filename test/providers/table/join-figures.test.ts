@@ -19,6 +19,7 @@ test('a key with two prices is valued at both, once, and rows without a quantity
     'unit_price of prices.csv has several values for 1 key: 012 (Rose) 3 in row 2 and 3.60 in row 3, which makes 30 or 36; together 6 more with the highest. All other products use the lowest.',
     'Not in quantity × unit_price, because they have no unit_price: 015 (Aster) (quantity 6 in 1 row).',
     'Not in quantity × unit_price, because quantity is missing: 013 (Lily).',
+    'In all, 2 rows of garden.csv have no quantity × unit_price.',
     'quantity × unit_price by bed (from garden.csv): South 30 (65.2 %, 1 row) and North 16 (34.8 %, 2 rows).',
   ]);
 });

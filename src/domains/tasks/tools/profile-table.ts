@@ -26,6 +26,7 @@ type Arguments = Omit<Bounds, 'ratio' | 'months' | 'period' | 'promoters'> & {
   promoters_of?: string[];
   from_day?: string;
   to_day?: string;
+  measures?: string[];
 };
 
 export const createProfileTable = (compute: Compute): Tool => ({
@@ -38,7 +39,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
     '(1 is the first row below the header); for text the most frequent values; figures by group, a trend over time, correlations, and warnings about ' +
     'what is odd in the file. Figures leave out exact duplicates of rows, rows whose status says cancelled, refunded, returned or test, and ' +
     'values off their scale: `basis` says so, and `all` is the figure of every row. Use it before reading a table as text. With ' +
-    '`compare_with` it joins two tables on their common key instead: keys that are missing on either side, keys that repeat, and figures that only both give (quantity × price, budget − spent, a measure by a group of the other). With ' +
+    '`compare_with` it joins two tables on their common key instead: keys that are missing on either side, keys that repeat, and figures that only both give (quantity × price, budget − spent, a measure by a group of the other). Two sheets of one workbook are joined if it is the same path. With ' +
     '`extended_by` as well, it gives the figures of the first by the columns of a third table that only the second has a common key with.',
   parameters: Type.Object({
     path: Type.String({ minLength: 1, maxLength: maxPathBytes, description: 'File name in the workspace' }),
@@ -88,6 +89,12 @@ export const createProfileTable = (compute: Compute): Tool => ({
         { maxItems: 8, description: 'Known scales of columns, such as 1 to 5: the few values outside are left out of the figures' },
       ),
     ),
+    measures: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+        maxItems: 8,
+        description: 'With compare_with: columns of numbers that the figures should be about, where a table has several',
+      }),
+    ),
     extended_by: Type.Optional(
       Type.String({ minLength: 1, maxLength: maxPathBytes, description: 'A third table, which has a common key with the second only' }),
     ),
@@ -114,6 +121,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
       from_day: firstDay,
       to_day: lastDay,
       scales,
+      measures,
     }: Arguments,
     { workspace, accountId, signal },
   ) {
@@ -144,7 +152,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
           )
         : compute.run(
             joinJob,
-            { left: path, right: other, last, ...period, ...ratio },
+            { left: path, right: other, last, ...period, ...ratio, ...(measures === undefined ? {} : { measures }) },
             { account: accountId, signal, open: inTurn(open, [path, other, ...(last === undefined ? [] : [last])]) },
           );
     return (work as Promise<TableProfile | JoinProfile>).catch((error: unknown) => {

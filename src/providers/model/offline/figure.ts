@@ -34,12 +34,14 @@ export function groupedRows(profile: TableProfile, { is_status: isStatus, values
   return isStatus ? values.reduce((sum, { rows }) => sum + rows, 0) : countedRows(profile);
 }
 
-/** The column most likely meant by "the figures": money first, then the one with the largest sum; no count of entries whose value is computed. */
+/** The column most likely meant by "the figures": the only one that the task names, else money, then the one with the largest sum; no count of entries whose value is computed. */
 export function mainMeasure(profile: TableProfile): ColumnProfile | undefined {
   const isValued = profile.nested.some(({ columns }) => columns.some((column) => column.derived === true));
   const found = additiveMeasures(profile)
     .filter(({ numbers }) => numbers!.min !== numbers!.max || numbers!.count === 1)
     .filter(({ name }) => !isValued || !name.startsWith('number of '));
+  const asked = found.filter((column) => column.is_asked === true);
+  if (asked.length === 1) return asked[0];
   const derived = found.find((column) => column.derived === true);
   const money = found.find(({ name }) => moneyName.test(name));
   return derived ?? money ?? found.toSorted((a, b) => Math.abs(b.numbers!.sum) - Math.abs(a.numbers!.sum))[0];

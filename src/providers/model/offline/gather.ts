@@ -9,10 +9,12 @@ import { dataTable, isMarkdown } from '../../table/markdown-tables.ts';
 import type { TableProfile } from '../../table/table-profile.ts';
 import { periodIn } from './asked-period.ts';
 import { type Call, type Conversation, findCall, isRecord, textField } from './conversation.ts';
+import { measures } from './figure.ts';
 import { describeMissing, fileNamesIn, findMentions } from './file-mentions.ts';
 import { boundsIn } from './limits.ts';
 import { monthsIn } from './month-window.ts';
 import type { Orders } from './orders.ts';
+import { readTokens } from './prompt-tokens.ts';
 import { ratioArguments, ratioOfOne, ratioOfTwo } from './ratio-arguments.ts';
 import type { TextMaterial } from './report.ts';
 import { promotersIn, scalesIn } from './scales-in-task.ts';
@@ -40,6 +42,7 @@ const maxPages = 8;
 const pagesFollowed = 3;
 const callsAtOnce = 10;
 const maxRelated = 3;
+const maxNamedMeasures = 4;
 const comparisonPattern =
   /\b(?:compare|comparison|both|together|join|merge|match|reconcile|against|versus|vs|between|beide|vergleiche?|abgleich|zusammen)\b/;
 /** Four tables give six pairs. */
@@ -66,6 +69,11 @@ export function gather(conversation: Conversation, orders: Orders, ownReport: st
   const calls: Call[] = [];
   for (const name of chooseFiles(conversation, orders, found, ownReport)) calls.push(...readFile(conversation, name, found));
   if (calls.length > 0) return { calls: calls.slice(0, callsAtOnce) };
+  const named = namedMeasures([conversation.task, ...conversation.guidance].join('\n'), found.tables);
+  found.tables = found.tables.map((table) => ({
+    ...table,
+    columns: table.columns.map((column) => (named.includes(column.name) ? { ...column, is_asked: true as const } : column)),
+  }));
   const profiling = ratioProfiles(conversation, found);
   if (profiling.length > 0) return { calls: profiling };
   const joining = [...relatedTables(conversation, found), ...joinTables(conversation, found)];
@@ -271,7 +279,14 @@ function joinTables(conversation: Conversation, found: Gathered): Call[] {
   const names = profiled.map(({ name }) => name);
   const request = [conversation.task, ...conversation.guidance].join('\n');
   const period = periodIn(request);
-  const pairs = names.flatMap((left, i) => names.slice(i + 1).map((right) => ({ path: left, compare_with: right, ...period })));
+  const named = namedMeasures(request, found.tables);
+  const asked = { ...period, ...(named.length === 0 ? {} : { measures: named }) };
+  const workbooks = profiled.filter(({ sheets = [], nested }) => sheets.length > 1 && nested.length > 0).map(({ name }) => [name, name]);
+  const pairs = [...names.flatMap((left, i) => names.slice(i + 1).map((right) => [left, right])), ...workbooks].map(([path, other]) => ({
+    path: path!,
+    compare_with: other!,
+    ...asked,
+  }));
   const calls: Call[] = [];
   for (const args of pairs.slice(0, maxPairs)) {
     const past = conversation.past.findLast(
@@ -289,6 +304,13 @@ function joinTables(conversation: Conversation, found: Gathered): Call[] {
     }
   }
   return calls.length > 0 ? calls : chains(conversation, found);
+}
+
+/** The columns of numbers whose names stand in the request as they are written in the file. */
+function namedMeasures(request: string, tables: readonly TableProfile[]): string[] {
+  const written = new Set(readTokens(request).map(({ lower }) => lower));
+  const named = tables.flatMap(measures).filter(({ name }) => written.has(name.toLowerCase()));
+  return [...new Set(named.map(({ name }) => name))].slice(0, maxNamedMeasures);
 }
 
 /** If one table leads to another and that one to a third, the first is grouped by the third's columns. */

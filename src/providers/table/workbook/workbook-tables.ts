@@ -14,6 +14,8 @@ import { readWorkbook } from './workbook.ts';
 export type WorkbookTable = {
   /** The sheet's name; empty for the main table. */
   path: string;
+  /** The name of its sheet, with its rows if the sheet has several tables. */
+  title: string;
   names: string[];
   rows: Cell[][];
   /** Numbers of the rows below the header, by position. */
@@ -82,8 +84,10 @@ function asTable(table: SheetTable, all: readonly SheetTable[], book: BookCells,
     }
     return own;
   });
+  const title = isOnly ? sheet.name : `${sheet.name}, ${range}`;
   return {
-    path: isOnly ? sheet.name : `${sheet.name}, ${range}`,
+    path: title,
+    title,
     names,
     rows: cells,
     numbers: rows.map(({ number }) => number - headerRow),
@@ -96,7 +100,18 @@ function asTable(table: SheetTable, all: readonly SheetTable[], book: BookCells,
 }
 
 function emptyTable(notes: string[]): WorkbookTable {
-  return { path: '', names: [], rows: [], numbers: [], totals: new Set(), hasHeader: false, notes, findings: [], recomputed: [] };
+  return {
+    path: '',
+    title: '',
+    names: [],
+    rows: [],
+    numbers: [],
+    totals: new Set(),
+    hasHeader: false,
+    notes,
+    findings: [],
+    recomputed: [],
+  };
 }
 
 function sheetNotes(sheets: readonly Sheet[], tables: readonly SheetTable[], chosen: string | undefined): string[] {
