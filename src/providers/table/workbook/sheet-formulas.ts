@@ -8,10 +8,10 @@ import { near } from '../summed-rows.ts';
 import type { Area } from './address.ts';
 import type { BookCells } from './book-cells.ts';
 import { type At, areasOf, type CellLookup, evaluate, NotComputed, numberInText, type Steps } from './evaluate.ts';
-import { type Expression, formulaKey, formulaText, parseFormula } from './formula.ts';
+import { type Expression, formulaText, parseFormula } from './formula.ts';
 import { cellKey, keyPlace, type Sheet, type SheetRow } from './sheet.ts';
 import type { SheetTable } from './sheet-tables.ts';
-import { isSum, usualFormula } from './usual-formula.ts';
+import { isSameFormula, isSum, usualFormula } from './usual-formula.ts';
 
 export type Problem = At &
   (
@@ -177,11 +177,7 @@ export class SheetFormulas {
     );
     if (usual === null) return;
     for (const { number: row } of filled) this.compareCell({ row, column }, usual);
-    const key = formulaKey(usual);
-    const alike = filled.filter(({ number: row }) => {
-      const own = this.expressions.get(cellKey(row, column));
-      return own !== undefined && formulaKey(own) === key;
-    });
+    const alike = filled.filter(({ number: row }) => isSameFormula(this.expressions.get(cellKey(row, column)), usual));
     this.computedColumns.push({
       column,
       formula: formulaText(usual, { row: alike[0]!.number, column }),
@@ -213,7 +209,7 @@ export class SheetFormulas {
     const own = this.expressions.get(key);
     const shown = this.value(at);
     if (own === undefined && this.isFormula(at)) return;
-    if (typeof shown !== 'number' || (own !== undefined && formulaKey(own) === formulaKey(usual))) return;
+    if (typeof shown !== 'number' || isSameFormula(own, usual)) return;
     const areas = this.areas(usual, at);
     const right = this.compute(usual, at, { ...this.stored, countsTexts: true });
     const inputs = this.cells(areas).map((cell) => this.value(cell));

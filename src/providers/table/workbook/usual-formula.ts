@@ -20,6 +20,10 @@ export function usualFormula(expressions: readonly Expression[], cells: number):
   return most.count >= minAlike && most.count >= cells * minShareAlike ? most.expression : null;
 }
 
+export function isSameFormula(own: Expression | undefined, usual: Expression): boolean {
+  return own !== undefined && formulaKey(own) === formulaKey(usual);
+}
+
 /** SUM of cells and areas, or a + b + c. */
 export function isSum(expression: Expression): boolean {
   if (expression.kind === 'binary') return expression.sign === '+' && isTerm(expression.left) && isTerm(expression.right);
