@@ -11,15 +11,23 @@ const lessWords = new Set('discount rabatt voucher gutschein'.split(' '));
 const shown = 6;
 const maxExtras = 4;
 
-/** @param inherited columns of the lines that come from their order */
-export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, name: string, inherited: readonly string[]): Finding[] {
-  const keys = recordKey(orders, lines, inherited);
+/**
+ * @param inherited columns of the lines that come from their order
+ * @param recordOf the row number of the order of each line of the file; without it, orders are told apart by their key
+ */
+export function nestedTotals(
+  orders: ColumnsInMemory,
+  lines: ColumnsInMemory,
+  name: string,
+  inherited: readonly string[],
+  recordOf?: readonly number[],
+): Finding[] {
+  const keys = recordOf === undefined ? keysOf(orders, lines, inherited) : rowsOf(orders, lines, recordOf);
   const numeric = lines.quantities().filter((plan) => !inherited.includes(plan.name));
   const total = orders.quantities().find((plan) => has(nameTokens(plan.name), totalWords) && plan.role === 'measure');
   if (keys === null || total === undefined) return [];
   const summed = summedOf(lines, numeric, total);
-  const { key, own } = keys;
-  const ids = lines.written(own);
+  const { texts, ids } = keys;
   const extras = orders
     .quantities()
     .filter(
@@ -27,7 +35,6 @@ export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, na
     )
     .slice(0, maxExtras);
   const sets = [[], ...extras.map((plan) => [plan]), ...(extras.length > 1 ? [extras] : [])];
-  const texts = orders.written(key);
   const compare = (sums: ReadonlyMap<string, number>, set: readonly ColumnPlan[]) => {
     const wrong: { at: number; sum: number; written: number }[] = [];
     let known = 0;
@@ -93,6 +100,19 @@ function summedOf(lines: ColumnsInMemory, numeric: readonly ColumnPlan[], total:
   if (quantity === undefined || price === undefined) return columns;
   const [counts, prices] = [lines.numbers(quantity), lines.numbers(price)];
   return [...columns, { name: `${quantity.name} × ${price.name}`, at: (row) => counts[row]! * prices[row]! }];
+}
+
+/** What tells the orders apart, of each order and of each line. */
+type Ids = { texts: readonly string[]; ids: readonly string[] };
+
+/** Two orders may have one number, but not one place in the file. */
+function rowsOf(orders: ColumnsInMemory, lines: ColumnsInMemory, recordOf: readonly number[]): Ids {
+  return { texts: orders.rows.numbers.map(String), ids: lines.rows.numbers.map((number) => String(recordOf[number - 1])) };
+}
+
+function keysOf(orders: ColumnsInMemory, lines: ColumnsInMemory, inherited: readonly string[]): Ids | null {
+  const found = recordKey(orders, lines, inherited);
+  return found === null ? null : { texts: orders.written(found.key), ids: lines.written(found.own) };
 }
 
 /** The column that identifies the records, in the records and in their lines; null without one. */

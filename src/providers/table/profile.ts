@@ -84,7 +84,7 @@ async function totalsOfLists(main: NamedSource, lists: NamedSource[], repeated: 
     findings.push(
       ...emptyLists(orders, name),
       ...nestedPlans(orders, table, name, inherited),
-      ...nestedTotals(orders, table, name, inherited),
+      ...nestedTotals(orders, table, name, inherited, source.records?.path === main.path ? source.records.rows : undefined),
       ...nestedValues(orders, table, name, inherited, isWhole),
     );
   }

@@ -61,3 +61,16 @@ test('the total of a record is compared with its entries also if another record 
     /in 5 of 6 rows, but not in row 5 \(O-4\): 47, written 99 \(difference 52\)\. In all, total is 271 and its lines 219: 52 more than the lines\.$/,
   );
 });
+
+test('totals of records are compared with their entries also if two records have one number', async () => {
+  const orders = Array.from({ length: 8 }, (_, i) => ({
+    order: i === 5 ? 'O-4' : `O-${i}`,
+    total: i === 2 ? 50 : (i + 1) * 7,
+    lines: [{ item: 'Tea', quantity: i + 1, unit_price: 7 }],
+  }));
+  const { remarks } = await profileText(JSON.stringify(orders), 'orders.json');
+  assert.equal(
+    remarks.find(({ kind }) => kind === 'relation_broken')?.text,
+    'total = sum of quantity × unit_price of its lines in 7 of 8 rows, but not in row 3 (O-2): 21, written 50 (difference 29). In all, total is 281 and its lines 252: 29 more than the lines.',
+  );
+});
