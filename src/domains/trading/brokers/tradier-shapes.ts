@@ -52,6 +52,7 @@ export const TradierPlaced = Type.Object({
 const Power = Type.Object({ stock_buying_power: Type.Optional(amount) });
 export const TradierBalances = Type.Object({
   balances: Type.Object({
+    account_number: Type.Optional(Type.Union([id, Type.Null()])),
     total_cash: amount,
     total_equity: Type.Optional(amount),
     margin: Type.Optional(Type.Union([Power, Type.Null()])),

@@ -149,12 +149,12 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
     async account(signal) {
       const answer = readAnswer(await get(`${root}/balances`, signal), TradierBalances);
       if (answer.kind !== 'known') return answer;
-      const { total_cash, total_equity, margin, pdt, cash } = answer.value.balances;
+      const { account_number, total_cash, total_equity, margin, pdt, cash } = answer.value.balances;
       const power = pdt?.stock_buying_power ?? margin?.stock_buying_power ?? cash?.cash_available;
       return {
         kind: 'known',
         value: {
-          id: credentials.accountId,
+          id: String(account_number ?? credentials.accountId),
           cash: decimalOrZero(total_cash),
           equity: decimalIn(total_equity),
           buyingPower: decimalIn(power),

@@ -70,6 +70,12 @@ afterEach(() => {
 });
 
 const names = ['alpaca', 'tradier', 'coinbase'] as const;
+/** As the test servers name their account. */
+const accountIds = {
+  alpaca: '904837e3-3b76-47ec-b432-046db621571b',
+  tradier: tradierKeys.accountId,
+  coinbase: 'b1a5d3f0-0000-4000-8000-000000000001',
+};
 const lookUp = (terms: OrderTerms) => ({ ourId, brokerOrderId: null, symbol: terms.symbol, sinceMs: Date.now() - 60_000 });
 
 /** Places an order; returns its ids at the test server and at the venue. */
@@ -183,7 +189,8 @@ for (const name of names) {
     const { broker, order } = await placed(venue);
     venue.server.fill(order, order.quantity / 2, 100);
     const account = await broker.account();
-    assert.equal(account.kind === 'known' && account.value.cash, '100000');
+    assert.ok(account.kind === 'known');
+    assert.deepEqual([account.value.cash, account.value.id], ['100000', accountIds[name]]);
     const positions = await broker.positions();
     assert.ok(positions.kind === 'known');
     const expected = {

@@ -216,7 +216,8 @@ export class ConnectionWatcher {
     this.forgotten.update(result.missing, monotonicMs());
     this.forgotten.keep(result.missing.all);
     if (result.cursor !== null && result.cursor !== row.cursor) {
-      this.row = { ...row, cursor: result.cursor };
+      // Not if the connection has changed meanwhile, for example its credentials.
+      if (this.row === row) this.row = { ...row, cursor: result.cursor };
       if (extent === 'all') await actors.ask(brokerConnection, this.id, 'advanced', { cursor: result.cursor });
     }
     if (result.more) this.request('orders');
