@@ -54,12 +54,18 @@ export async function getTask(session: Session, id: string): Promise<TaskAnswer>
   return 'error' in answer ? answer : { fields: complete(answer.fields) };
 }
 
-/** `tasks/update`: decides approvals. What is no pending approval of the task is ignored. */
+/**
+ * `tasks/update`: decides approvals. An answer to one in another form than the question asked for is refused, and then nothing is decided.
+ * `cancel` decides nothing. Keys that name no pending approval are ignored, as the extension demands: an answer may come twice.
+ */
 export async function updateTask(session: Session, id: string, responses: Record<string, unknown>): Promise<TaskAnswer> {
   const answered = await read(session, id);
   if (answered.status !== 200) return refused(answered);
-  for (const { id: approvalId, agent_id: agentId } of pendingOf(JSON.parse(answered.json))) {
-    const body = decisionOf(responses[approvalId]);
+  const task = JSON.parse(answered.json) as Task;
+  const problem = problemOf(task, responses);
+  if (problem !== null) return { error: { code: invalidParams, message: problem } };
+  for (const { id: approvalId, agent_id: agentId } of pendingOf(task)) {
+    const body = Object.hasOwn(responses, approvalId) ? decisionOf(responses[approvalId]) : null;
     if (body === null) continue;
     const decided = await send(session, { method: 'POST', path: `/agents/${agentId}/approve/${approvalId}`, body });
     // Decided meanwhile: the first decision counts.
@@ -76,6 +82,18 @@ export async function cancelTask(session: Session, id: string): Promise<TaskAnsw
 
 function read(session: Session, id: string): Promise<Answered> {
   return send(session, { method: 'GET', path: `/tasks/${encodeURIComponent(id)}` });
+}
+
+/** Why an answer to a pending approval cannot be used; null if all can. */
+function problemOf(task: Task, responses: Record<string, unknown>): string | null {
+  for (const { id } of pendingOf(task)) {
+    if (!Object.hasOwn(responses, id)) continue;
+    const response = responses[id];
+    const isCancelled = isObject(response) && response.action === 'cancel';
+    if (!isCancelled && decisionOf(response) === null)
+      return `inputResponses: the answer to ${id} must be {"action": "accept", "content": {"approved": true or false}}, or have the action decline or cancel`;
+  }
+  return null;
 }
 
 /** null: no decision. Accepting the question is not an approval: the answer contains it. */

@@ -287,12 +287,26 @@ async function checkApproval(world: ScriptedService, mcp: McpCaller): Promise<vo
   assert.equal(question.method, 'elicitation/create');
   assert.match(question.params.message, /send_email .*ann@example\.com/);
   const update = (inputResponses: object) => mcp.modern('tasks/update', { taskId, inputResponses }, { capabilities: withTasks });
+  const accepted = { action: 'accept', content: { approved: true } };
+  for (const answers of [
+    ...[
+      null,
+      {},
+      { action: 'accept' },
+      { action: 'accept', content: { approved: 'yes' } },
+      { action: 'yes', content: { approved: true } },
+    ].map((answer) => ({ [approvalId]: answer })),
+  ]) {
+    const { error } = (await update(answers)).message;
+    assert.deepEqual([error.code, /^inputResponses: /.test(error.message)], [-32_602, true], JSON.stringify(answers));
+  }
   // Neither an unknown key nor an answer that decides nothing is an error.
-  const ignored = await update({ nope: { action: 'accept' }, [approvalId]: { action: 'cancel' } });
-  assert.equal(ignored.message.result.resultType, 'complete');
+  for (const answers of [{}, { nope: accepted }, { [approvalId]: { action: 'cancel' } }])
+    assert.equal((await update(answers)).message.result.resultType, 'complete');
   assert.equal((await taskOf(mcp, taskId)).status, 'input_required');
   const decided = await update({ [approvalId]: { action: 'accept', content: { approved: true } } });
   assert.equal(decided.message.result.resultType, 'complete');
+  assert.equal((await update({ [approvalId]: accepted })).message.result.resultType, 'complete', 'a repeated answer');
   await until(async () => (await taskOf(mcp, taskId)).status === 'completed');
   const { result, inputRequests } = await taskOf(mcp, taskId);
   assert.deepEqual([inputRequests, result.isError, result.structuredContent.status], [undefined, undefined, 'complete']);
