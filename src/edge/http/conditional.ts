@@ -35,6 +35,12 @@ export function matchesTag(ifNoneMatch: string, tag: string): boolean {
   return ifNoneMatch.split(',').some((one) => withoutWeakness(one.trim()) === opaque);
 }
 
+/** Whether If-Match names the strong tag; also if there is no such header. A weak tag matches nothing. */
+export function mayUseTag(ifMatch: string, tag: string): boolean {
+  const wanted = ifMatch.trim();
+  return wanted === '' || wanted === '*' || wanted.split(',').some((one) => one.trim() === tag);
+}
+
 function withoutWeakness(tag: string): string {
   return tag.startsWith('W/') ? tag.slice(2) : tag;
 }

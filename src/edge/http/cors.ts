@@ -7,7 +7,7 @@ import type { HttpHandler } from './server.ts';
 
 /** Request headers that a page may send beyond those that CORS always allows. */
 const allowedHeaders =
-  'Authorization, Content-Type, Idempotency-Key, If-None-Match, Range, If-Range, X-CSRF-Token, X-Request-Id, traceparent, tracestate, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
+  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Range, If-Range, X-CSRF-Token, X-Request-Id, traceparent, tracestate, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
 /** Answer headers that a page may read beyond those that CORS always allows. */
 const exposedHeaders = [
   'X-Request-Id',

@@ -17,6 +17,7 @@ const failures: Record<number, { when: string; detail: string }> = {
     when: 'The state it is in does not allow it, or the same request is under way',
     detail: 'A workspace with this name exists already',
   },
+  412: { when: 'The file has another version than `If-Match` names', detail: 'Precondition Failed' },
   413: { when: 'The body is too long', detail: 'The body is too long' },
   415: { when: 'The content type is not the one expected', detail: 'Send JSON as application/json' },
   416: { when: 'The range is beyond the end', detail: 'Range Not Satisfiable' },

@@ -1,6 +1,6 @@
 /** Sends a stored file: RFC 9110 ranges and preconditions, RFC 6266 names, and no content type that a browser would run. */
 import type { FileStore } from '../../storage/files.ts';
-import { matchesTag } from './conditional.ts';
+import { matchesTag, mayUseTag } from './conditional.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 
 export type Download = {
@@ -17,8 +17,8 @@ export type Download = {
 const presignedForS = 300;
 
 /**
- * Answers GET and HEAD of a file: all of it (200), one range (206), unchanged (304) or an impossible range (416). A request for several
- * ranges gets all of it.
+ * Answers GET and HEAD of a file: all of it (200), one range (206), unchanged (304), another version than wanted (412) or an impossible range
+ * (416). A request for several ranges gets all of it. Files have no time of modification, so conditions on it are ignored.
  *
  * @param redirect where the store can make an address of its own, redirect the client there (302) instead of sending the bytes
  */
@@ -30,6 +30,8 @@ export async function sendFile(request: HttpRequest, store: FileStore, file: Dow
     if (url !== null) return { status: 302, headers: { Location: url, 'Cache-Control': 'private, no-store' }, body: null };
   }
   const headers: Record<string, string> = { ETag: etag, 'Cache-Control': 'private, no-cache', 'Accept-Ranges': 'bytes' };
+  if (!mayUseTag(request.header('if-match'), etag))
+    return { status: 412, headers: { ...headers, 'Content-Type': 'application/json' }, body: '{"detail":"Precondition Failed"}' };
   if (matchesTag(request.header('if-none-match'), etag)) return { status: 304, headers, body: null };
   headers['Content-Type'] = type;
   headers['Content-Disposition'] = contentDisposition(file.fileName);

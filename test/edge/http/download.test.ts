@@ -200,6 +200,20 @@ test('If-None-Match with the current tag is 304, and If-Range with another tag g
   assert.equal((await get('ten', { range: 'bytes=0-1', 'if-range': '"other"' })).status, 200);
 });
 
+test('If-Match with another tag is 412 without the file, also for a range; its tag and * get the file', async () => {
+  const etag = `"${files.get('ten')!.sha256}"`;
+  for (const tag of [etag, `"x", ${etag}`, '*']) assert.equal((await get('ten', { 'if-match': tag })).status, 200, tag);
+  for (const tag of ['"x"', `W/${etag}`, 'x', '"x", "y"']) {
+    const response = await get('ten', { 'if-match': tag, range: 'bytes=0-1' });
+    assert.deepEqual(
+      [response.status, await response.text(), response.headers.get('etag')],
+      [412, '{"detail":"Precondition Failed"}', etag],
+    );
+  }
+  assert.equal((await get('ten', { 'if-match': '"x"', 'if-none-match': etag })).status, 412);
+  assert.equal((await get('ten', { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' })).status, 200, 'files have no such time');
+});
+
 test('if the storage has addresses for files, the client is redirected there', async () => {
   const response = await fetch(`${edge.url}/redirected`, { redirect: 'manual' });
   assert.deepEqual([response.status, response.headers.get('location')], [302, 'https://storage.invalid/x?sig=1']);

@@ -79,7 +79,7 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
       summary: 'Download a deliverable',
       scope: 'tasks.read',
       description: 'The content as an attachment, with its own content type. Supports `Range`. A `download_url` needs no token.',
-      errors: [416],
+      errors: [412, 416],
       responses: { 200: null, 206: null, 304: null },
       contentTypes: { 200: '*/*', 206: '*/*' },
       async handler({ principal, params, request }) {

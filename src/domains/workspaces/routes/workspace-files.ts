@@ -154,8 +154,8 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       summary: 'Download a file, by name (folders with %2F) or id',
       scope: 'workspaces.read',
       description:
-        'Returns the content as an attachment, with its own content type, or a redirect to it. Supports `Range`. A `download_url` needs no token.',
-      errors: [416],
+        'Returns the content as an attachment, with its own content type, or a redirect to it. Supports `Range`, `If-None-Match` and `If-Match` with the `ETag`; `If-Unmodified-Since` is ignored. A `download_url` needs no token.',
+      errors: [412, 416],
       responses: { 200: null, 206: null, 302: null, 304: null },
       contentTypes: { 200: '*/*', 206: '*/*' },
       async handler({ principal, params, request }) {
