@@ -279,15 +279,20 @@ test('a key that is invalid in a header is not printed', async (t) => {
 });
 
 test('an answer that arrives too slowly is ended by the time limit of the turn', async (t) => {
-  const drip: Behaviour = (response, request) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const timer = setInterval(() => response.write(deltaEvent('m', { content: '.' })), 5);
-    return request.closed.then(() => clearInterval(timer));
-  };
-  const server = await served(t, () => drip);
-  const error = await rejection(rigAt(server.url, { turnTimeoutMs: 200 }).turn());
-  assert.match((error as Error).message, /did not answer within 1 s/);
-  for (const request of server.requests) assert.equal(await request.closed, true);
+  const drip =
+    (event: string): Behaviour =>
+    (response, request) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const timer = setInterval(() => response.write(event), 5);
+      return request.closed.then(() => clearInterval(timer));
+    };
+  // Comments and empty events keep a try alive, not the turn.
+  for (const event of [deltaEvent('m', { content: '.' }), ': ping\n\n', deltaEvent('m', { content: '' })]) {
+    const server = await served(t, () => drip(event));
+    const error = await rejection(rigAt(server.url, { turnTimeoutMs: 200 }).turn());
+    assert.match((error as Error).message, /did not answer within 1 s/);
+    for (const request of server.requests) assert.equal(await request.closed, true);
+  }
 });
 
 test('the time limit of the turn also ends a wait between tries', async (t) => {
