@@ -166,8 +166,10 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
         const next = proceed(agent, resumed, ctx);
         const waits = next.status === 'waiting';
         const what = next.waitingService === null ? 'an approval' : `the connection of ${next.waitingService}`;
-        const reply = waits ? `Agent resumed; it waits for ${what}.` : 'Agent resumed where it left off.';
-        return { state: next, reply: action(agent, waits ? 'waiting' : 'acting', reply) };
+        const isNew = agent.phase === 'new';
+        const goesOn = isNew ? 'Agent resumed; it has not begun yet.' : 'Agent resumed where it left off.';
+        const reply = waits ? `Agent resumed; it waits for ${what}.` : goesOn;
+        return { state: next, reply: action(agent, waits ? 'waiting' : isNew ? 'idle' : 'acting', reply) };
       },
 
       guide(state, { message, by = unknownDirector }, ctx) {

@@ -6,7 +6,7 @@ import { unstorableMessage, unstorablePaths } from '../../../storable-text.ts';
 const maxProblems = 5;
 
 /**
- * Arguments that match the tool's schema: unknown fields are dropped, `"5"` is accepted as 5 if a number is required. A string means
+ * Arguments that match the tool's schema: unknown fields are dropped, and so is a null where the field takes none; `"5"` is accepted as 5 if a number is required. A string means
  * arguments that were not valid JSON. The error names each field and its required form.
  */
 export function checkArguments(
@@ -17,14 +17,30 @@ export function checkArguments(
   if (typeof given !== 'object' || Array.isArray(given)) {
     return refused(tool, [typeof given === 'string' ? 'the arguments are not valid JSON' : 'the arguments must be a JSON object']);
   }
-  const args = Value.Convert(tool.parameters, Value.Clean(tool.parameters, structuredClone(given)));
+  const cleaned = Value.Clean(tool.parameters, structuredClone(given)) as Record<string, unknown>;
+  const args = Value.Convert(tool.parameters, withoutNulls(tool.parameters, cleaned));
   const unstorable = unstorableArguments(args);
   if (unstorable.length > 0) return refused(tool, unstorable);
   if (Value.Check(tool.parameters, args)) return { ok: true, args: args as Record<string, unknown> };
-  const problems = Value.Errors(tool.parameters, args).map(
-    (error) => `${error.instancePath.slice(1).replaceAll('/', '.') || 'the arguments'}: ${error.message}`,
-  );
-  return refused(tool, problems);
+  return refused(tool, problemsOf(tool.parameters, args));
+}
+
+/** Models send null for what they leave out; converted, it would become the text "null". */
+function withoutNulls({ properties }: TObject, args: Record<string, unknown>): Record<string, unknown> {
+  const isKept = ([name, value]: [string, unknown]) =>
+    value !== null || properties[name] === undefined || Value.Check(properties[name], null);
+  return Object.fromEntries(Object.entries(args).filter(isKept));
+}
+
+function problemsOf(parameters: TObject, args: unknown): string[] {
+  const byPath = Map.groupBy(Value.Errors(parameters, args), ({ instancePath }) => instancePath);
+  return [...byPath].flatMap(([path, errors]) => {
+    const name = path.slice(1).replaceAll('/', '.') || 'the arguments';
+    const allowed = errors.flatMap(({ keyword, params }) => (keyword === 'const' ? [JSON.stringify(params.allowedValue)] : []));
+    const isChoice = errors.every(({ keyword }) => keyword === 'const' || keyword === 'anyOf');
+    if (allowed.length > 0 && isChoice) return [`${name}: must be one of ${allowed.join(', ')}`];
+    return errors.map(({ message }) => `${name}: ${message}`);
+  });
 }
 
 /** The arguments with text that cannot be stored: REST refuses it, so an agent's call must not bring it in either. */

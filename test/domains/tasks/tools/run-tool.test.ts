@@ -190,11 +190,14 @@ describe('checkArguments', () => {
       path: Type.String({ minLength: 1, maxLength: 10 }),
       offset: Type.Optional(Type.Integer({ minimum: 0 })),
       deep: Type.Optional(Type.Object({ a: Type.Number() })),
+      kind: Type.Optional(Type.Union([Type.Literal('one'), Type.Literal('two')])),
+      config: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     }),
   };
   const accepted: [string, unknown, object][] = [
     ['what fits', { path: 'a', offset: 1 }, { path: 'a', offset: 1 }],
     ['a number in quotes', { path: 'a', offset: '12' }, { path: 'a', offset: 12 }],
+    ['null for what is left out', { path: 'a', offset: null, kind: null, config: null }, { path: 'a', config: null }],
     ['fields nobody knows, without them', { path: 'a', x: 1, __proto__: { y: 1 } }, { path: 'a' }],
   ];
   for (const [name, sent, args] of accepted)
@@ -205,6 +208,8 @@ describe('checkArguments', () => {
     ['a list', ['a'], /must be a JSON object/],
     ['nothing', undefined, /path/],
     ['an empty path', { path: '' }, /path: /],
+    ['null as a path', { path: null }, /path/],
+    ['another choice, naming all', { path: 'a', kind: 'three' }, /probe: kind: must be one of "one", "two"\. Expected/],
     ['a path that is too long', { path: 'x'.repeat(11) }, /path: /],
     ['a negative offset', { path: 'a', offset: -1 }, /offset: /],
     ['a wrong field inside', { path: 'a', deep: { a: 'x' } }, /deep\.a: /],
