@@ -58,6 +58,7 @@ export type SignInOptions = {
 type UsableProof = { proof: Proof; resealed: string | null };
 
 const purpose = 'second factors';
+const confirmedAlready = () => new AppError('conflict', 'The second factor is confirmed already');
 
 export function createSignIn({ actors, passwords, hashQueues, refreshTokens, secrets, clock }: SignInOptions): SignIn {
   const parts = { actors, clock };
@@ -104,6 +105,12 @@ export function createSignIn({ actors, passwords, hashQueues, refreshTokens, sec
     return attempt(parts, { counted: [secondFactorOf(userId)], ...rest });
   }
 
+  /** Whether another request has confirmed it. */
+  async function isConfirmed(userId: string, sealed: string): Promise<boolean> {
+    const factor = await actors.query(user, userId, 'secondFactor', null);
+    return factor !== null && factor.status !== 'pending' && factor.sealed === sealed;
+  }
+
   return {
     seal,
     byPassword: (email, password, address) =>
@@ -135,14 +142,17 @@ export function createSignIn({ actors, passwords, hashQueues, refreshTokens, sec
       return withCode(userId, {
         async check() {
           const factor = await actors.query(user, userId, 'secondFactor', null);
-          if (factor?.status !== 'pending') throw new AppError('conflict', 'No second factor was begun');
+          if (factor === null) throw new AppError('conflict', 'No second factor was begun');
+          if (factor.status !== 'pending') throw confirmedAlready();
           const step = stepOf(userId, factor.sealed, code.replace(/\s/g, ''));
           return step === null ? null : { sealed: factor.sealed, step };
         },
         async act(begun) {
           const recoveryCodes = newRecoveryCodes();
           if (!(await actors.ask(user, userId, 'confirm', { ...begun, recoveryHashes: recoveryCodes.map(recoveryHash) })))
-            throw new AppError('conflict', 'Another second factor was begun meanwhile');
+            throw (await isConfirmed(userId, begun.sealed))
+              ? confirmedAlready()
+              : new AppError('conflict', 'Another second factor was begun meanwhile');
           return recoveryCodes;
         },
         refusal: wrongCode,

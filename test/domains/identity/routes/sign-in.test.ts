@@ -186,6 +186,17 @@ test('wrong codes during the setup of a second factor are counted', async (t) =>
   assert.deepEqual(answers.map(({ status }) => status).sort(), [400, 400, 400, 400, 400, 429, 429, 429]);
 });
 
+test('of concurrent confirmations with one right code one succeeds, and the others say that the second factor is confirmed', async (t) => {
+  const { post, register, newEmail, clock } = await open(t);
+  const { access_token } = await register(newEmail(), password);
+  const app = URI.parse((await post('/auth/2fa/enroll', undefined, access_token)).json.otpauth_url);
+  assert.ok('period' in app);
+  const code = app.generate({ timestamp: clock.nowMs() });
+  const answers = await Promise.all(Array.from({ length: 4 }, () => post('/auth/2fa/confirm', { code }, access_token)));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409]);
+  for (const { status, json } of answers) if (status === 409) assert.equal(json.detail, 'The second factor is confirmed already');
+});
+
 test('removing a second factor needs a code, and an unconfirmed one has no effect', async (t) => {
   const node = await open(t);
   const { post, register, login, newEmail } = node;
