@@ -203,6 +203,12 @@ const flows: Record<string, (site: Site) => Promise<unknown>> = {
   // It ends every order.
   'POST /trading/halt': (site) => call(site, site.bob, 'POST', '/v1/trading/halt', { reason: 'a storm' }),
   'POST /trading/resume': (site) => call(site, site.bob, 'POST', '/v1/trading/resume', {}),
+  // A task that has ended is 409.
+  async 'PATCH /tasks/{id}'(site) {
+    const { task_id: id } = await requestApproval(site, site.ann, site.own);
+    await call(site, site.ann, 'PATCH', `/v1/tasks/${id}`, { config: { max_credits: 100 } });
+    await call(site, site.ann, 'POST', `/v1/tasks/${id}/cancel`);
+  },
   async 'POST /tasks/{id}/cancel'(site) {
     const { id } = (await call(site, site.ann, 'POST', '/v1/tasks', { prompt: 'summarise a.txt' })).json;
     await call(site, site.ann, 'POST', `/v1/tasks/${id}/cancel`);

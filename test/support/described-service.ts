@@ -254,7 +254,7 @@ export async function call(site: Site, caller: Caller, method: string, path: str
 }
 
 /** Has an agent ask for an approval, and answers that. */
-export async function requestApproval(site: Site, caller: Caller, ids: Ids): Promise<{ id: string; agent_id: string }> {
+export async function requestApproval(site: Site, caller: Caller, ids: Ids): Promise<{ id: string; agent_id: string; task_id: string }> {
   const order = orderFor(ids, 'summarise a.txt and e-mail it to ann@example.com');
   const { id } = (await call(site, caller, 'POST', '/v1/tasks', order)).json;
   const approvals = async () => (await call(site, caller, 'GET', `/v1/tasks/${id}`)).json.approvals;
