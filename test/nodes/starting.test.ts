@@ -32,6 +32,18 @@ async function refusingDatabase(t: TestContext): Promise<TcpProxy> {
   return proxy;
 }
 
+/** A database behind a PgBouncer, with a proxy between this process and the PgBouncer. */
+async function throughPooler(t: TestContext): Promise<{ proxy: TcpProxy; store: Database }> {
+  const database = await testDatabase();
+  t.after(() => database.close());
+  const pooler = await startPgbouncer(t, [database.url], { pool_mode: 'session' });
+  const proxy = await TcpProxy.before(pooler.through(database.url));
+  t.after(() => proxy.close());
+  const store = new Database(proxy.url);
+  t.after(() => store.close());
+  return { proxy, store };
+}
+
 /** The log lines, by message. */
 function recordedLog() {
   const lines: Record<string, unknown>[] = [];
@@ -116,13 +128,7 @@ test('a session that breaks during its check at the start is not mistaken for tr
   ...options,
   skip: withoutPgbouncer,
 }, async (t) => {
-  const database = await testDatabase();
-  t.after(() => database.close());
-  const pooler = await startPgbouncer(t, [database.url], { pool_mode: 'session' });
-  const proxy = await TcpProxy.before(pooler.through(database.url));
-  t.after(() => proxy.close());
-  const store = new Database(proxy.url);
-  t.after(() => store.close());
+  const { proxy, store } = await throughPooler(t);
   let breaks = 0;
   // The text of PgBouncer when its server process crashed.
   proxy.refusal = (name, bytes) => (name === 'troupe session check' && bytes.includes('begin') && breaks++ === 0 ? '08P01' : null);
@@ -132,13 +138,7 @@ test('a session that breaks during its check at the start is not mistaken for tr
 });
 
 test('a start is retried if a PgBouncer does not answer after the login', { ...options, skip: withoutPgbouncer }, async (t) => {
-  const database = await testDatabase();
-  t.after(() => database.close());
-  const pooler = await startPgbouncer(t, [database.url], { pool_mode: 'session' });
-  const proxy = await TcpProxy.before(pooler.through(database.url));
-  t.after(() => proxy.close());
-  const store = new Database(proxy.url);
-  t.after(() => store.close());
+  const { proxy, store } = await throughPooler(t);
   let silences = 0;
   proxy.refusal = (name, bytes) => (name === 'troupe session check' && bytes.includes('begin') && silences++ === 0 ? 'silence' : null);
   const { log, warnings } = recordedLog();
