@@ -223,7 +223,8 @@ export function emptyAccountBook(brokerName: BrokerName, orderMode: OrderMode, m
   return { brokerName, orderMode, book: emptyBook(), days, blocked: { equity: null, crypto: null }, cancelling: [] };
 }
 
-function isDependent({ leg, replaces }: OpenEntry): boolean {
+/** A leg or a replacement: it waits for another order. */
+export function isDependent({ leg, replaces }: OpenEntry): boolean {
   return leg !== null || replaces !== null;
 }
 

@@ -14,7 +14,7 @@ import { quantityAfterOld } from '../orders/replace.ts';
 import { isTouched } from '../paper/fill-rules.ts';
 import { isStale } from '../risk.ts';
 import { tradingOrder } from '../trading-order/messages.ts';
-import { type AccountTurn, contentOf } from './account-turn.ts';
+import { type AccountTurn, contentOf, isDependent } from './account-turn.ts';
 import type { LegFacts, OpenEntry } from './entity.ts';
 import { isOnShort, paperOrder } from './place.ts';
 import { countsFor } from './prices.ts';
@@ -35,9 +35,7 @@ export function closable(turn: AccountTurn, { brokerKey, terms }: Pick<OpenEntry
 
 /** @param hasCallsLeft whether the turn may call further orders */
 export function updateDependentOrders(turn: AccountTurn, hasCallsLeft: () => boolean): void {
-  const dependent = Object.entries(turn.row.open).flatMap(([id, { leg, replaces, exiting }]) =>
-    leg !== null || replaces !== null || exiting === true ? [id] : [],
-  );
+  const dependent = Object.entries(turn.row.open).flatMap(([id, entry]) => (isDependent(entry) || entry.exiting === true ? [id] : []));
   for (const step of [sendReplacement, endExiting, updateLeg, sendTouchedLeg]) {
     for (const orderId of dependent) if (hasCallsLeft()) step(turn, orderId);
   }

@@ -41,7 +41,7 @@ const maxTurns = 20;
 /** An account in a round, with the prices that the round uses for it. */
 type Marked = { id: string; quotes: Record<string, Quote> | null; open: number };
 
-/** Marks all accounts once, and those that have more to do again. */
+/** One pass over all accounts, and further ones over those that have more to do. */
 type Round = { beganAtMs: number; accounts: number; openOrders: number; hasFailed: boolean };
 
 export class MarketWatch {
@@ -140,6 +140,7 @@ export class MarketWatch {
     });
     return unfinished;
   }
+
   /** A price that is unavailable now is left out: the last price stays, and ages. */
   private async brokerQuotes(id: string): Promise<Record<string, Quote>> {
     const { actors, market, prices } = this.parts;

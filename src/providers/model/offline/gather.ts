@@ -76,7 +76,7 @@ export function gather(conversation: Conversation, orders: Orders, ownReport: st
   }));
   const profiling = ratioProfiles(conversation, found);
   if (profiling.length > 0) return { calls: profiling };
-  const joining = [...relatedTables(conversation, found), ...joinTables(conversation, found)];
+  const joining = [...relatedTables(conversation, found), ...joinTables(conversation, found, named)];
   if (joining.length > 0) return { calls: joining.slice(0, callsAtOnce) };
   const search = searched(conversation, orders.search, found);
   if (search !== null) return { calls: [search] };
@@ -273,13 +273,12 @@ function relatedTables(conversation: Conversation, found: Gathered): Call[] {
   return calls;
 }
 
-/** Each pair of tables is searched for a common key. */
-function joinTables(conversation: Conversation, found: Gathered): Call[] {
+/** Each pair of tables is searched for a common key. @param named the columns that the figures should be about */
+function joinTables(conversation: Conversation, found: Gathered, named: readonly string[]): Call[] {
   const profiled = profiledTables(conversation, found);
   const names = profiled.map(({ name }) => name);
   const request = [conversation.task, ...conversation.guidance].join('\n');
   const period = periodIn(request);
-  const named = namedMeasures(request, found.tables);
   const asked = { ...period, ...(named.length === 0 ? {} : { measures: named }) };
   const workbooks = profiled.filter(({ sheets = [], nested }) => sheets.length > 1 && nested.length > 0).map(({ name }) => [name, name]);
   const pairs = [...names.flatMap((left, i) => names.slice(i + 1).map((right) => [left, right])), ...workbooks].map(([path, other]) => ({

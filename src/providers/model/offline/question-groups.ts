@@ -46,13 +46,16 @@ const sums = wordSet(
 );
 
 /** Whether the question counts a thing that no numeric column holds: each row is one. */
-export function countsRows(words: readonly string[], columns: readonly ColumnProfile[]): boolean {
-  const numeric = columns.filter(({ numbers }) => numbers !== undefined);
-  return words.some((word, i) => {
+export function countsRows(words: readonly string[]): (columns: readonly ColumnProfile[]) => boolean {
+  const nouns = words.flatMap((word, i) => {
     const [next = '', after = ''] = words.slice(i + 1, i + 3);
     const noun = next === 'de' || next === 'of' || next === 'le' || next === 'the' ? after : next;
-    return counters.has(word) && noun.length > 2 && counted.test(noun) && !sums.has(noun) && columnFor(noun, numeric) === undefined;
+    return counters.has(word) && noun.length > 2 && counted.test(noun) && !sums.has(noun) ? [noun] : [];
   });
+  return (columns) => {
+    const numeric = columns.filter(({ numbers }) => numbers !== undefined);
+    return nouns.some((noun) => columnFor(noun, numeric) === undefined);
+  };
 }
 
 /** "A is the most frequent site", "site: A 8, B 8 (rows)". */

@@ -45,6 +45,7 @@ export function readingOf(question: string, own: readonly string[], candidates: 
   const mentionedOf = mentionedIn(own);
   const isOnNumber = topics.some(({ kinds }) => kinds === commentKinds) && isCounting(words);
   const groupsOf = groupsAsked(own);
+  const isOnRows = countsRows(own);
   const isOnTime = words.some((word) => timeWords.has(word));
   const all = candidates.map((candidate, i) => {
     const { columns, values } = mentionedOf(candidate.columns);
@@ -57,21 +58,19 @@ export function readingOf(question: string, own: readonly string[], candidates: 
     return { candidate, i, about, named, score: about * topicScore + Math.min(named, 2) * columnScore };
   });
   const grouped = all.filter(({ candidate }) => isByGroup(candidate, groupsOf(candidate.columns)));
+  const hasRowsByGroup = grouped.some(({ candidate }) => isOfRows(candidate));
   const byGroup = grouped.filter(({ candidate }) => {
     const { kind, main, text, columns } = candidate;
-    if (countsRows(own, columns) && grouped.some((other) => isOfRows(other.candidate))) return isOfRows(candidate);
+    if (hasRowsByGroup && isOnRows(columns)) return isOfRows(candidate);
     return kind !== 'group' || main === undefined || text.includes(safe(main));
   });
-  const rated = all
+  const hasNamedRows = all.some(({ candidate, named }) => named > 0 && isOfRows(candidate));
+  const rated = (isOnNumber ? [] : all)
     .filter(({ score, about }) => score >= minScore && (about > 0 || topics.length === 0))
-    .filter(() => !isOnNumber)
     // "Which teacher has the most pupils": the numbers of rows, not sums of money.
     .filter(
       ({ candidate, named }) =>
-        candidate.kind !== 'group' ||
-        !countsRows(own, candidate.columns) ||
-        (isOfRows(candidate) && named > 0) ||
-        !all.some((other) => other.named > 0 && isOfRows(other.candidate)),
+        !hasNamedRows || candidate.kind !== 'group' || (isOfRows(candidate) && named > 0) || !isOnRows(candidate.columns),
     )
     // What leads within each group answers only a question on both groups.
     .filter(({ candidate, named }) => candidate.kind !== 'leaders' || (named >= 2 && topics.length > 0))
