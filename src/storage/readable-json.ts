@@ -4,7 +4,10 @@
  * read its fields through this.
  */
 
-/** SQL: the json value without these escapes. An escaped backslash (`\1`) is kept, so that the text after it is not taken for an escape. */
+/**
+ * SQL: the json value without these escapes. An escaped backslash and a pair of surrogates (`\1`) are kept: the first, so that the text
+ * after it is not taken for an escape. PostgreSQL takes the longest alternative, so a pair precedes its first half.
+ */
 export function readableJson(column: string): string {
-  return String.raw`regexp_replace(${column}::text, '(\\\\)|\\u(?:0000|d[89a-f][0-9a-f]{2})', '\1', 'gi')::json`;
+  return String.raw`regexp_replace(${column}::text, '(\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2})|\\u(?:0000|d[89a-f][0-9a-f]{2})', '\1', 'gi')::json`;
 }
