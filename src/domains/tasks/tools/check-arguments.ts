@@ -1,12 +1,12 @@
 /** Checks a model's arguments of a tool call, and describes errors in a text that a model can act on. */
-import type { TObject } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { unstorableMessage, unstorablePaths } from '../../../storable-text.ts';
 
 const maxProblems = 5;
 
 /**
- * Arguments that match the tool's schema: unknown fields are dropped, and so is a null where the field takes none; `"5"` is accepted as 5 if a number is required. A string means
+ * Arguments that match the tool's schema: unknown fields are dropped, and so is, at every depth, a null where the field takes none; `"5"` is accepted as 5 if a number is required. A string means
  * arguments that were not valid JSON. The error names each field and its required form.
  */
 export function checkArguments(
@@ -17,19 +17,41 @@ export function checkArguments(
   if (typeof given !== 'object' || Array.isArray(given)) {
     return refused(tool, [typeof given === 'string' ? 'the arguments are not valid JSON' : 'the arguments must be a JSON object']);
   }
-  const cleaned = Value.Clean(tool.parameters, structuredClone(given)) as Record<string, unknown>;
-  const args = Value.Convert(tool.parameters, withoutNulls(tool.parameters, cleaned));
+  const args = Value.Convert(tool.parameters, Value.Clean(tool.parameters, withoutNulls(tool.parameters, structuredClone(given))));
   const unstorable = unstorableArguments(args);
   if (unstorable.length > 0) return refused(tool, unstorable);
   if (Value.Check(tool.parameters, args)) return { ok: true, args: args as Record<string, unknown> };
   return refused(tool, problemsOf(tool.parameters, args));
 }
 
-/** Models send null for what they leave out; converted, it would become the text "null". */
-function withoutNulls({ properties }: TObject, args: Record<string, unknown>): Record<string, unknown> {
-  const isKept = ([name, value]: [string, unknown]) =>
-    value !== null || properties[name] === undefined || Value.Check(properties[name], null);
-  return Object.fromEntries(Object.entries(args).filter(isKept));
+/** The keywords with schemas of parts of a value. */
+type Parts = TSchema & {
+  properties?: Record<string, TSchema>;
+  patternProperties?: Record<string, TSchema>;
+  items?: TSchema;
+  anyOf?: TSchema[];
+};
+
+/**
+ * Models send null for what they leave out; converted, it would become the text "null". An element of a list stays: the elements after it
+ * would change their places.
+ */
+function withoutNulls(schema: Parts, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { anyOf, items, properties = {}, patternProperties = {} } = schema;
+  if (anyOf !== undefined) {
+    const choices = anyOf.map((choice) => withoutNulls(choice, value));
+    return choices.find((choice, at) => Value.Check(anyOf[at]!, choice)) ?? value;
+  }
+  if (Array.isArray(value)) return items === undefined ? value : value.map((one) => withoutNulls(items, one));
+  // All fields of a record have one schema.
+  const [ofRecord] = Object.values(patternProperties);
+  const fields = Object.entries(value).flatMap(([name, field]) => {
+    const part = Object.hasOwn(properties, name) ? properties[name] : ofRecord;
+    if (part === undefined) return [[name, field]];
+    return field === null && !Value.Check(part, null) ? [] : [[name, withoutNulls(part, field)]];
+  });
+  return Object.fromEntries(fields);
 }
 
 function problemsOf(parameters: TObject, args: unknown): string[] {

@@ -192,12 +192,35 @@ describe('checkArguments', () => {
       deep: Type.Optional(Type.Object({ a: Type.Number() })),
       kind: Type.Optional(Type.Union([Type.Literal('one'), Type.Literal('two')])),
       config: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      sizes: Type.Optional(
+        Type.Array(
+          Type.Object({
+            width: Type.Number(),
+            unit: Type.Optional(Type.String()),
+            frame: Type.Optional(Type.Object({ colour: Type.Optional(Type.String()), depth: Type.Union([Type.Number(), Type.Null()]) })),
+          }),
+        ),
+      ),
+      labels: Type.Optional(Type.Record(Type.String(), Type.String())),
+      unit: Type.Optional(
+        Type.Union([Type.Object({ metres: Type.Number(), note: Type.Optional(Type.String()) }), Type.Object({ feet: Type.Number() })]),
+      ),
     }),
   };
   const accepted: [string, unknown, object][] = [
     ['what fits', { path: 'a', offset: 1 }, { path: 'a', offset: 1 }],
     ['a number in quotes', { path: 'a', offset: '12' }, { path: 'a', offset: 12 }],
     ['null for what is left out', { path: 'a', offset: null, kind: null, config: null }, { path: 'a', config: null }],
+    [
+      'null at every depth for what is left out',
+      {
+        path: 'a',
+        sizes: [{ width: '3', unit: null, frame: { colour: null, depth: null } }],
+        labels: { shelf: null, row: 'b' },
+        unit: { metres: 2, note: null },
+      },
+      { path: 'a', sizes: [{ width: 3, frame: { depth: null } }], labels: { row: 'b' }, unit: { metres: 2 } },
+    ],
     ['fields nobody knows, without them', { path: 'a', x: 1, __proto__: { y: 1 } }, { path: 'a' }],
   ];
   for (const [name, sent, args] of accepted)
@@ -209,6 +232,8 @@ describe('checkArguments', () => {
     ['nothing', undefined, /path/],
     ['an empty path', { path: '' }, /path: /],
     ['null as a path', { path: null }, /path/],
+    ['null at a depth for what is required', { path: 'a', sizes: [{ width: null }] }, /sizes\.0: .*width/],
+    ['null in place of an element', { path: 'a', sizes: [{ width: 1 }, null] }, /sizes\.1: must be object/],
     ['another choice, naming all', { path: 'a', kind: 'three' }, /probe: kind: must be one of "one", "two"\. Expected/],
     ['a path that is too long', { path: 'x'.repeat(11) }, /path: /],
     ['a negative offset', { path: 'a', offset: -1 }, /offset: /],
