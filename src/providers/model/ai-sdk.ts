@@ -33,6 +33,8 @@ export type AiSdkOptions = {
   firstByteTimeoutMs?: number;
   /** The longest pause within an answer. */
   idleTimeoutMs?: number;
+  /** The longest time in which an answer has comments, empty events or blanks, and no content. */
+  contentTimeoutMs?: number;
   random?: () => number;
   sleep?: Sleep;
   clock?: Clock;
@@ -55,6 +57,7 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
     turnTimeoutMs = 600_000,
     firstByteTimeoutMs = 120_000,
     idleTimeoutMs = 60_000,
+    contentTimeoutMs = 120_000,
     random = Math.random,
     sleep = systemSleep,
     clock = systemClock,
@@ -117,6 +120,8 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
     const endpoint = openEndpoint(tryEnds, {
       firstByteTimeoutMs,
       idleTimeoutMs,
+      contentTimeoutMs,
+      contentChars: () => reply.chars,
       maxBytes: () => maxEmptyBytes + reply.chars * bytesPerChar,
       names: vendor.names,
       secrets: vendor.secrets,

@@ -1,6 +1,6 @@
 /**
  * One try at a model endpoint over HTTP, as the `fetch` of the SDK. It guarantees what the SDK does not: a first byte in time, no long
- * pause after it, a limited number of bytes, no redirects, and a failure text instead of an exception that contains the request. `failure`
+ * pause after it, no long time without content, a limited number of bytes, no redirects, and a failure text instead of an exception that contains the request. `failure`
  * keeps the cause, because the SDK wraps thrown errors.
  */
 import { setImmediate as otherWork } from 'node:timers/promises';
@@ -12,6 +12,9 @@ import { failureOfComplaint, type SettingNames, scrub, TryFailure } from './try-
 export type EndpointOptions = {
   firstByteTimeoutMs: number;
   idleTimeoutMs: number;
+  contentTimeoutMs: number;
+  /** Characters of the answer so far. */
+  contentChars(): number;
   /** The current limit of the answer's bytes. */
   maxBytes(): number;
   names: SettingNames;
@@ -45,7 +48,8 @@ const readLimits = { maxDepth: Infinity, maxValues: 20_000 };
 
 /** @param signal ends the request, with its reason as the error; abort it when the try is over, so that no timer remains */
 export function openEndpoint(signal: AbortSignal, options: EndpointOptions): EndpointTry {
-  const { firstByteTimeoutMs, idleTimeoutMs, maxBytes, names, secrets, model, clock, wholeAnswer } = options;
+  const { firstByteTimeoutMs, idleTimeoutMs, contentTimeoutMs, contentChars, maxBytes, names, secrets, model, clock, wholeAnswer } =
+    options;
   const late = new AbortController();
   const ends = AbortSignal.any([signal, late.signal]);
   const attempt: EndpointTry = { fetch: request as typeof fetch, failure: undefined, sent: false, answered: false };
@@ -85,6 +89,8 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
     const reader = (source ?? new Response('').body!).getReader();
     const lines = new ReadBound(isWhole);
     let bytes = 0;
+    let chars = 0;
+    let emptyMs = 0;
     let rest: Uint8Array | null = null;
     return new ReadableStream<Uint8Array>(
       {
@@ -101,10 +107,16 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
             'backoff',
           );
           const timer = bytes === 0 ? undefined : setTimeout(abort, idleTimeoutMs, idle);
+          const askedAt = performance.now();
           try {
             const { done, value } = await reader.read();
             onFirstByte();
             if (done) return controller.close();
+            // Before the first byte another limit holds. A document is converted only when it is whole, so its bytes count, except blanks.
+            const hasContent = isWhole ? value.some((byte: number) => byte > 0x20) : contentChars() > chars;
+            emptyMs = bytes === 0 || hasContent ? 0 : emptyMs + performance.now() - askedAt;
+            chars = contentChars();
+            if (emptyMs > contentTimeoutMs) throw withoutContent();
             bytes += value.byteLength;
             if (bytes > maxBytes()) throw new TryFailure('The model went on without end and was cut off.', 'never');
             if (!lines.take(value)) throw new TryFailure('The model went on without end and was cut off.', 'never');
@@ -142,6 +154,13 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
       },
       names,
       model,
+    );
+  }
+
+  function withoutContent(): TryFailure {
+    return new TryFailure(
+      `The model endpoint sent ${inSeconds(contentTimeoutMs)} long nothing of its answer, only signs of life.`,
+      'backoff',
     );
   }
 

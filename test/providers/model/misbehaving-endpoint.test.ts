@@ -52,7 +52,30 @@ const hangingPage: Behaviour = async (response, request) => {
   await request.closed;
 };
 
+/** Sends the same bytes every few milliseconds, until the client goes away. */
+const drip =
+  (piece: string, type = 'text/event-stream'): Behaviour =>
+  async (response, request) => {
+    response.writeHead(200, { 'content-type': type });
+    const timer = setInterval(() => response.write(piece), 5);
+    await request.closed;
+    clearInterval(timer);
+  };
+
+const signsOfLife: [string, Behaviour][] = [
+  ['comments', drip(': ping\n\n')],
+  ['empty events', drip(deltaEvent('m', { content: '' }))],
+  ['blanks before a document', drip(' \n', 'application/json')],
+];
+
 const cases: FailingCase[] = [
+  ...signsOfLife.map(([what, behaviour]) => ({
+    title: `an endpoint that sends only ${what} is left, and tried again`,
+    behaviour,
+    words: /nothing of its answer.*tried 5 times/,
+    tries: 5,
+    options: { contentTimeoutMs: 40 },
+  })),
   {
     title: 'a flood of tool calls is refused',
     behaviour: callTools(...Array.from({ length: 129 }, () => ({ name: 'finish', arguments: {} }))),
@@ -279,20 +302,34 @@ test('a key that is invalid in a header is not printed', async (t) => {
 });
 
 test('an answer that arrives too slowly is ended by the time limit of the turn', async (t) => {
-  const drip =
-    (event: string): Behaviour =>
-    (response, request) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      const timer = setInterval(() => response.write(event), 5);
-      return request.closed.then(() => clearInterval(timer));
-    };
-  // Comments and empty events keep a try alive, not the turn.
-  for (const event of [deltaEvent('m', { content: '.' }), ': ping\n\n', deltaEvent('m', { content: '' })]) {
-    const server = await served(t, () => drip(event));
+  // Content keeps a try alive, not the turn.
+  for (const behaviour of [drip(deltaEvent('m', { content: '.' })), ...signsOfLife.map(([, one]) => one)]) {
+    const server = await served(t, () => behaviour);
     const error = await rejection(rigAt(server.url, { turnTimeoutMs: 200 }).turn());
     assert.match((error as Error).message, /did not answer within 1 s/);
     for (const request of server.requests) assert.equal(await request.closed, true);
   }
+});
+
+test('an answer with content all the time may take longer than the longest time without content', async (t) => {
+  const slowly =
+    (content: string, type: string): Behaviour =>
+    async (response) => {
+      response.writeHead(200, { 'content-type': type });
+      for (const piece of content.match(/[\s\S]{1,120}/g)!) {
+        response.write(piece);
+        await new Promise((resolve) => setTimeout(resolve, 30));
+      }
+      response.end();
+    };
+  const message = { role: 'assistant', content: 'well '.repeat(200) };
+  const document = JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] });
+  const server = await served(t, () => slowly(document, 'application/json'));
+  assert.equal((await rigAt(server.url, { contentTimeoutMs: 100 }).turn()).text, message.content);
+  const streamed = Array.from({ length: 8 }, () => deltaEvent('m', { content: 'well '.repeat(6) })).join('');
+  const end = `${event({ id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}data: [DONE]\n\n`;
+  const streaming = await served(t, () => slowly(streamed + end, 'text/event-stream'));
+  assert.equal((await rigAt(streaming.url, { contentTimeoutMs: 200 }).turn()).text, 'well '.repeat(48));
 });
 
 test('the time limit of the turn also ends a wait between tries', async (t) => {
