@@ -5,6 +5,10 @@
  *
  * With https both names begin with `__Host-`, and no others are read: a browser accepts such a cookie only from this host over https, so no
  * sibling domain and no unencrypted connection can set one.
+ *
+ * They are SameSite=Lax, not Strict: links to pages that need the session are opened from e-mails, chats and other sites (above all
+ * `GET /integrations/connect`), where a browser would not send a Strict cookie, so a signed-in user would get 401. Lax sends it with such a
+ * navigation alone, which is a GET and changes nothing; changes need the CSRF token, whichever site they come from.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { derivedKey } from '../../../derived-key.ts';
