@@ -1,6 +1,7 @@
 /** Requests beyond the rules: the answer says so, names what the rules can do, and how to get a language model. */
+import { wordSet } from '../../table/word-set.ts';
 import { findPages } from './page-orders.ts';
-import { readTokens } from './prompt-tokens.ts';
+import { readTokens, type Token } from './prompt-tokens.ts';
 import { stanceOf } from './stance.ts';
 
 export const abilities =
@@ -27,6 +28,14 @@ const works = new Map<string, string>([
   ...'presentation slides powerpoint'.split(' ').map((noun) => [noun, 'make presentations'] as const),
 ]);
 const mostWords = 6;
+const nounLeads = wordSet('by per each every je pro nach für par por per à a para');
+const nounLinks = wordSet('and or und oder et ou y o e is are ist sind has have');
+
+/** "By code", "code by code", "code, design and colour": a column. An order names what it is for: "code a page". */
+function isNoun(tokens: readonly Token[], i: number): boolean {
+  const [before, next, after] = [tokens[i - 1]?.lower ?? '', tokens[i + 1]?.lower ?? '', tokens[i + 2]?.lower ?? ''];
+  return nounLeads.has(before) || (nounLeads.has(next) && after === tokens[i]!.lower) || nounLinks.has(next);
+}
 
 /** A sentence for each kind of request that no rule can follow. */
 export function cannotDo(task: string): string[] {
@@ -36,7 +45,7 @@ export function cannotDo(task: string): string[] {
   for (let i = 0; i < tokens.length && found.size < 3; i++) {
     const { lower } = tokens[i]!;
     const what = verbs.get(lower);
-    if (what !== undefined && stanceOf(tokens, i) === 'order') found.add(what);
+    if (what !== undefined && !isNoun(tokens, i) && stanceOf(tokens, i) === 'order') found.add(what);
     if (!making.has(lower)) continue;
     for (let at = i + 1; at <= i + mostWords && at < tokens.length; at++) {
       const noun = works.get(tokens[at]!.lower);
