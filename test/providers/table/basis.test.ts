@@ -170,3 +170,12 @@ test('a day of the week is not raised by a row that is written twice', async () 
   const weekday = profile.remarks.find(({ kind }) => kind === 'weekday')!;
   assert.match(weekday.text, /On weekends a day has 30 on average, on working days 10\./);
 });
+
+test('a figure beside the main ones is announced only where a figure differs', async () => {
+  const announces = async (text: string) =>
+    ((await profileText(text)).remarks ?? []).some(({ text: said }) => said.includes('stands beside'));
+  const status = ['paid', 'cancelled', 'paid', 'paid', 'cancelled', 'paid', 'paid', 'paid'];
+  const rows = (cell: (at: number) => string) => status.map((each, at) => `K${at + 1},${cell(at)},${each}`).join('\n');
+  assert.equal(await announces(`berth,boat,status\n${rows((at) => (at % 2 ? 'Heron' : 'Tern'))}\n`), false);
+  assert.equal(await announces(`berth,fee,status\n${rows((at) => String(40 + at))}\n`), true);
+});

@@ -15,10 +15,16 @@ export function basisFindings(basis: Basis | null, all: ColumnsInMemory, counted
   const rowsOf = ({ kind, rows }: LeftOut) => (kind === 'duplicates' ? rowList(rows, rowsNamed) : namedRows(all, rows));
   const what = leftOutText(basis.leftOut.map((each) => ({ ...each, what: `${each.what} (${rowsOf(each)})` })));
   const count = counted.count < all.count ? `: ${exact(counted.count)} of ${exact(all.count)} rows count` : '';
-  return [
-    { kind: 'basis', text: `The figures leave out ${what}${count}. Where a figure with them differs, it stands beside the main ones.` },
-    ...byCurrency(all, counted),
-  ];
+  const beside = hasOtherFigures(all, counted) ? ' Where a figure with them differs, it stands beside the main ones.' : '';
+  return [{ kind: 'basis', text: `The figures leave out ${what}${count}.${beside}` }, ...byCurrency(all, counted)];
+}
+
+/** Whether a column has another sum or another number of values with all rows. */
+function hasOtherFigures(all: ColumnsInMemory, counted: ColumnsInMemory): boolean {
+  return all.quantities().some((plan) => {
+    const [own, whole] = [counted, all].map((table) => table.numbers(plan).filter((value) => !Number.isNaN(value)));
+    return own!.length !== whole!.length || own!.some((value, at) => value !== whole![at]);
+  });
 }
 
 /** The rows with their keys, where these are few. */
