@@ -103,3 +103,36 @@ test('a contract: parties, term, notice, payments and duties', async () => {
   );
   assert.doesNotMatch(told, /No sentence shares/);
 });
+
+const choir = `[03/02/2026, 19:00:00] Maud: Who books the hall?
+[03/02/2026, 19:01:00] Piet: No idea, we'll see
+[03/02/2026, 19:02:00] Maud: And who orders the scores?
+[03/02/2026, 19:03:00] Lena: I don't know
+[04/02/2026, 08:00:00] Maud: Who brings the keyboard?
+[04/02/2026, 08:02:00] Piet: Not sure yet
+[04/02/2026, 09:10:00] Lena: The hall is booked for the 20th.
+[13/02/2026, 09:15:00] Piet: Scores are sorted
+[14/02/2026, 09:15:00] Maud: The keyboard is not sorted yet
+`;
+
+test('in a chat a later message that says of the same matter that it is done closes an open point, and "not yet" does not', async () => {
+  const found = await report('What is still open in text.txt?', choir);
+  const open = found.slice(found.indexOf('## What was asked'), found.indexOf('## text.txt in its own'));
+  assert.match(open, /keyboard/);
+  assert.doesNotMatch(open, /hall|scores/);
+});
+
+test('a bare "done" closes the point right before it, in several languages', async () => {
+  for (const word of ['Done', 'Sorted', 'Erledigt', "C'est fait", 'Hecho', 'Fatto', 'Feito', 'Geregeld']) {
+    const text = `[03/02/2026, 19:00:00] Maud: Who can call the printer?
+[03/02/2026, 19:05:00] Lena: No idea. We'll see
+[03/02/2026, 19:06:00] Maud: Who feeds the parrot?
+[03/02/2026, 19:07:00] Maud: ${word}
+[05/02/2026, 19:07:00] Lena: Fine
+`;
+    const found = await report('What is still open in text.txt?', text);
+    const open = found.slice(found.indexOf('## What was asked'), found.indexOf('## text.txt in its own'));
+    assert.match(open, /printer/, word);
+    assert.doesNotMatch(open, /parrot/, word);
+  }
+});

@@ -68,7 +68,7 @@ const cases: Case[] = [
       /### Decisions[^#]*approved the budget of €120,000[^#]*\| 6 \|/,
       /\| Bob Stone \| Bob Stone: sign the contract by 22 March \| 22 March \| 2024-03-22/,
       /\| Dora \| .* \| Friday 15 March \| 2024-03-15/,
-      /\| omar \| .* \| 2024-03-20 \| 2024-03-20 \| ticked/,
+      /\| omar \| .* \| 2024-03-20 \| 2024-03-20 \| yes/,
       /\| Eva Lind \| .* \| 2 April 2024 \| 2024-04-02/,
       /\| All \| .* \| 1 August 2024 \| 2024-08-01/,
       /### Put off or not decided[^#]*reserve/,

@@ -6,6 +6,7 @@ import { addOnce } from './fact-list.ts';
 import type { DateFact, Quote, TextFacts } from './facts.ts';
 import type { Message } from './messages.ts';
 import { isSettled } from './statements.ts';
+import { stemsOf } from './stem.ts';
 import type { Unit } from './units.ts';
 
 const maxMessages = 2_000;
@@ -56,9 +57,52 @@ export function addChat(facts: TextFacts, units: readonly Unit[]): void {
     .toSorted((first, second) => first.line - second.line);
   facts.actions = withoutAssents(facts.actions);
   facts.actions = facts.actions.map((action) => ({ ...action, what: withMessageBefore(action.what, action.line, units) }));
-  const open = [...unansweredIn(units), ...unsureIn(units)];
+  const closing = closingIn(units);
+  const isOpen = (quote: Quote) => !isClosed(quote, closing);
+  const open = [...unansweredIn(units), ...unsureIn(units)].filter(isOpen);
   facts.questions = [...facts.questions.filter(({ text }) => !/\?["”)]?$/.test(text)), ...open].toSorted((a, b) => a.line - b.line);
-  facts.undecided = facts.undecided.filter(({ text }) => !open.some((quote) => quote.text.includes(text)));
+  facts.undecided = facts.undecided.filter((quote) => isOpen(quote) && !open.some(({ text }) => text.includes(quote.text)));
+  facts.actions = facts.actions.map((action) => (isOpen({ text: action.what, line: action.line }) ? action : { ...action, done: true }));
+}
+
+/** "Hall is sorted", "Getränke sind erledigt", "le gâteau, c'est fait": not "is it done?", "not done yet", "when it is done". */
+const closing =
+  /(?<![\p{L}])(?:done|sorted|booked|ordered|paid|taken care of|erledigt|gebucht|bestellt|bezahlt|besorgt|c['’]est (?:fait|réglé|réservé|payé)|(?:está|ya está|queda) (?:hecho|hecha|reservad[oa]|pagad[oa])|hecho|listo|(?:è|già) (?:fatto|fatta|prenotat[oa]|pagat[oa])|fatto|(?:está|já está) (?:feito|feita|tratado|pago|paga)|feito|geregeld|gedaan|besteld|betaald)(?![\p{L}])/iu;
+const notClosing =
+  /\?|(?<![\p{L}])(?:not|isn['’]t|n['’]t|yet|never|nobody|if|when|once|until|unless|to be|will be|should be|must be|needs?|nicht|noch|nie|wenn|sobald|bis|muss|müssen|soll|pas|encore|quand|dès|doit|no|aún|todavía|cuando|debe|non|ancora|quando|deve|não|ainda|niet|nog|als|zodra|moet)(?![\p{L}])/iu;
+/** "Done" alone, or with so few words, closes what stands right before it. */
+const maxBare = 4;
+const maxClosings = 300;
+
+type Closing = { line: number; stems: ReadonlySet<string>; bareAfter: number | null };
+
+/** The sentences that say that something is done; of a bare one, the line of the message before it. */
+function closingIn(units: readonly Unit[]): Closing[] {
+  const spoken = units.filter(({ kind }) => kind === 'speech').slice(0, maxMessages);
+  return spoken
+    .flatMap((unit, at) =>
+      sentencesOf(unit.text.slice(0, 1000)).flatMap((sentence): Closing[] => {
+        if (!closing.test(sentence) || notClosing.test(sentence)) return [];
+        const words = sentence.split(' ').length;
+        return [
+          {
+            line: unit.line,
+            stems: stemsOf(sentence.replace(closing, ' ')),
+            bareAfter: words <= maxBare ? (spoken[at - 1]?.line ?? null) : null,
+          },
+        ];
+      }),
+    )
+    .slice(0, maxClosings);
+}
+
+/** Whether a later message names the matter as done, with half of its own words or more, or says only "done" right after it. */
+function isClosed({ text, line }: Quote, closings: readonly Closing[]): boolean {
+  const matter = stemsOf(text.replace(/(?:^| – )[^:–]{1,40}: /g, ' '));
+  return closings.some(
+    ({ line: later, stems, bareAfter }) =>
+      later > line && (stems.size === 0 ? bareAfter === line : [...stems].filter((stem) => matter.has(stem)).length * 2 >= stems.size),
+  );
 }
 
 const proposing =

@@ -142,7 +142,7 @@ export function actionRows(actions: TextFacts['actions']): string[][] {
     safe(what.length > maxQuoteChars ? `${what.slice(0, maxQuoteChars)} …` : what),
     due === null ? 'not said' : safe(due),
     [iso ?? '', note === '' ? '' : `(${note})`].filter((part) => part !== '').join(' '),
-    done ? 'ticked' : '',
+    done ? 'yes' : '',
     exact(line),
   ]);
 }
