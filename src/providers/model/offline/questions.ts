@@ -12,11 +12,13 @@ const orders = wordSet('give show tell list name find report zeige nenne liste f
 const maxWishTokens = 4;
 const maxListTokens = 100;
 const interrogatives = wordSet(
-  'what which who whom whose where when why how was welche welcher welches welchen wer wem wo wann warum wie wieviel ' +
+  'what which who whom whose where when why how was welche welcher welches welchen welchem wer wem wessen wo wann warum wie wieviel ' +
     'worüber wofür womit wozu wodurch woran qual quais quem quantos quantas onde wat wie welk welke hoeveel wanneer waar waarom waarover hoe ' +
     'qui quand combien quel quelle quels quelles pourquoi comment qué quién quiénes cuándo cuánto cuánta cuántos cuántas cuál cuáles cómo dónde chi cosa quando quanto quanti quanta quali quale perché',
 );
-const choosing = wordSet('which welche welcher welches welchen quel quelle quels quelles cuál cuáles qué quale quali qual quais welke');
+const choosing = wordSet(
+  'which welche welcher welches welchen welchem quel quelle quels quelles cuál cuáles qué quale quali qual quais welke',
+);
 /** Begin a question or an order only at the start of a sentence or after a comma. */
 const openers = wordSet(
   'is are were do does did can should has have tell show list name give find check compare point say state calculate compute rank report ist sind gibt hat haben stimmt stimmen hay existen cuadran há existem klopt kloppen zijn ci y zeige nenne liste finde prüfe vergleiche berechne',
@@ -25,6 +27,10 @@ const openers = wordSet(
 const telling = wordSet('tell show give sag sage zeige nenne');
 /** "Which site earns most and are there errors", in one sentence of another language. */
 const checking = wordSet('hay existen gibt stimmt stimmen sind klopt kloppen zijn há existem y ci');
+const prepositions = wordSet('on in at for from by during an am im um zu für bei à en dans pour a em no na per op om voor bij');
+const dutch = wordSet('welke welk wat wie hoeveel wanneer waar waarom hoe');
+const portuguese = wordSet('em no a com de');
+const italian = wordSet('in a con di per');
 /** "On which day", "in what month". */
 const skipped = wordSet(
   'on in at for am im an en em à um für auf please and also then so but or could would you kindly just bitte und auch dann now finally me et y e che ¿ ce que pour para per',
@@ -91,8 +97,9 @@ export function questionsIn(task: string): string[] {
   const close = (to: number) => {
     const begin = firstWord(tokens, from, to);
     const wish = wishIn(tokens, begin);
-    const start = wish ?? begin;
-    const request = start < to && (isRequest(tokens[start]!) || wish !== null || isList);
+    const inQue = [begin - 2, begin - 1].find((at) => at >= from && isInQue(tokens, at)) ?? null;
+    const start = wish ?? inQue ?? begin;
+    const request = start < to && (isRequest(tokens[start]!) || wish !== null || inQue !== null || isList);
     isList = request && !endsSentence(tokens, to - 1) && (isList || wish !== null || orders.has(tokens[start]!.lower));
     if (request && isFragment(tokens, start, to) && statement === null && questions.length > 0) {
       const first = questions.pop()!;
@@ -191,7 +198,9 @@ function beginsPart(tokens: readonly Token[], i: number): boolean {
     const next = tokens[firstWord(tokens, i, Math.min(tokens.length, i + 4))];
     return next !== undefined && isRequest(next);
   }
+  if (lower === 'en') return dutch.has(wordAfter(tokens, i));
   if (!isAnd(tokens[i]!)) return false;
+  if (isInterrogative(wordAfter(tokens, i)) || isInQue(tokens, i + 1)) return true;
   // "E che cosa".
   const at = i + (tokens[i + 1]?.lower === 'che' ? 2 : 1);
   const [next, second] = [tokens[at]?.lower ?? '', tokens[at + 1]?.lower ?? ''];
@@ -200,6 +209,21 @@ function beginsPart(tokens: readonly Token[], i: number): boolean {
     isCheck(next, second) ||
     (telling.has(next) && (second === 'me' || second === 'us' || second === 'mir' || second === 'uns'))
   );
+}
+
+/** The word after "and", or after "and" with a preposition: "and on which day", "und in welchem Monat", "y en qué mes". */
+function wordAfter(tokens: readonly Token[], i: number): string {
+  const next = tokens[i + 1]?.lower ?? '';
+  if (!prepositions.has(next)) return next;
+  // "Who does what and by when" is one question.
+  const second = tokens[i + 2]?.lower ?? '';
+  return choosing.has(second) || second === 'what' || second === 'wat' ? second : '';
+}
+
+/** "e em que mês", "e in che mese": an interrogative only behind a preposition. */
+function isInQue(tokens: readonly Token[], i: number): boolean {
+  const [lead, word] = [tokens[i]?.lower ?? '', tokens[i + 1]?.lower ?? ''];
+  return (word === 'que' && portuguese.has(lead)) || (word === 'che' && italian.has(lead));
 }
 
 /** "y hay errores", "et y a-t-il des erreurs", "e ci sono errori". */

@@ -229,3 +229,17 @@ test('a list of wishes or of things to give is one request each, and an appositi
   assert.deepEqual(questionsIn('What did we earn in May, the last month?'), ['What did we earn in May, the last month?']);
   assert.deepEqual(questionsIn('We need a report on a.csv, the file of May.'), []);
 });
+
+test('a question with a preposition after "and" is one of its own, with and without a comma', () => {
+  for (const prompt of [
+    'Who baked most and on which weekday did we sell least?',
+    'Who baked most, and in which month did we sell least?',
+    'Wer hat am meisten gebacken und in welchem Monat war es am wenigsten?',
+    'Qui a cuit le plus et à quelle heure vend-on le moins ?',
+    'Quién horneó más y en qué mes se vendió menos?',
+    'Chi ha sfornato di più e in quale mese si è venduto meno?',
+    'Quem assou mais e em que mês vendemos menos?',
+    'Wie bakte het meest en in welke maand verkochten we het minst?',
+  ])
+    assert.equal(questionsIn(prompt).length, 2, `${prompt} ${questionsIn(prompt).join(' | ')}`);
+});
