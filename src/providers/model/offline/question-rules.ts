@@ -4,7 +4,7 @@ import { wordSet } from '../../table/word-set.ts';
 import { safe } from './figure.ts';
 import { asksWorth, perWords, valueKinds } from './question-measures.ts';
 import { type Asked, type Candidate, columnScore, isCounting, isNested, mentions, ofMain, type Rated } from './question-reading.ts';
-import { agreeingKinds, commentKinds, defectOf, qualityKinds, severityOf } from './question-topics.ts';
+import { agreeingKinds, commentKinds, defectOf, qualityKinds, severityOf, workWords } from './question-topics.ts';
 import { isInterrogative } from './questions.ts';
 
 export const maxFindings = 6;
@@ -17,6 +17,13 @@ const decisiveKinds = new Set(['budget_months', 'join_converted', 'asked_ratio']
 const durationKinds = wordSet('durations join_durations');
 const speedWords = wordSet(
   'fastest slowest quickest fast slow quick schnellste schnellster schnellsten langsamste langsamster langsamsten rapide rapides lent lents rápido rápida lento lenta veloce veloci',
+);
+const workedPeriods: ReadonlyMap<string, string> = new Map(
+  [
+    ['day', 'day days date tag tage tagen jour jours día días giorno giorni dia dias dag dagen'],
+    ['weekday', 'weekday weekdays wochentag wochentage wochentagen semana settimana weekdag weekdagen'],
+    ['month', 'month months monat monate mois mes meses mese mesi mês maand maanden'],
+  ].flatMap(([period, names]) => names!.split(' ').map((name) => [name, period!] as const)),
 );
 const periodWords = wordSet('month quarter period monat quartal zeitraum mes trimestre periodo mois période');
 /** "Which customers have no orders", "which orders belong to no customer". */
@@ -119,6 +126,8 @@ function doubtsOf({ rated, mentionedOf }: Asked): Rated[] {
 
 function decisiveOf({ words, rated }: Asked): Rated[] {
   const isOnMissing = isInterrogative(words[0] ?? '') && words.some((word) => missingWords.has(word));
+  const isOnWork = words.some((word) => word.length < 40 && workWords.test(word));
+  const grouping = isOnWork ? groupingOf(words, rated) : '';
   const isOnSpeed = words.some((word) => speedWords.has(word));
   const isOnPeriod = words.some((word) => monthNumber(word) > 0 || periodWords.has(word));
   const [first] = rated.filter(({ candidate }) => candidate.kind !== doubtful);
@@ -126,11 +135,22 @@ function decisiveOf({ words, rated }: Asked): Rated[] {
   return rated.filter(
     ({ candidate: { kind, text }, named }) =>
       decisiveKinds.has(kind) ||
+      (isOnWork && kind === 'worked_by' && text.startsWith(grouping)) ||
       (isOnSpeed && durationKinds.has(kind)) ||
       (isOnWorth && (valueKinds.has(kind) || (kind === 'join_groups' && named > 0 && text.includes(' × ')))) ||
       (isOnPeriod && kind === 'asked_period') ||
       (isOnMissing && missingKinds.has(kind)),
   );
+}
+
+/** How the finding on hours begins that the question asks for: by its period, the column that it names, or else the first column. */
+function groupingOf(words: readonly string[], rated: readonly Rated[]): string {
+  const found = rated.filter(({ candidate }) => candidate.kind === 'worked_by');
+  const period = words.flatMap((word) => workedPeriods.get(word) ?? []).at(-1);
+  const ofPeriod = found.find(({ candidate }) => period !== undefined && candidate.text.startsWith(`Hours by ${period} (`));
+  const named = found.filter((each) => each.named > 0 && !/^Hours by (?:day|weekday|month) \(/.test(each.candidate.text))[0];
+  const first = ofPeriod ?? named ?? found.toSorted((a, b) => a.i - b.i)[0];
+  return first === undefined ? '' : `${first.candidate.text.split(':')[0]!}:`;
 }
 
 function closestOf({ words, rated }: Asked): Rated[] {

@@ -43,6 +43,10 @@ export function severityOf(kind: string): number {
   return qualityOrder.indexOf(kind);
 }
 
+/** Time that is spent: a question with such a word is not answered by a number of rows. */
+export const workWords =
+  /^(?:hours?|worked|working|works?|shifts?|time|longest|stunden|gearbeitet|arbeitet|arbeiten|arbeitszeit|länger|längsten?|heures?|travaillé\p{L}{0,2}|travaille\p{L}{0,2}|horas?|trabaj\p{L}{1,4}|ore|lavora\p{L}{0,3}|trabalh\p{L}{1,4}|uren|uur|gewerkt|werkt?)$/u;
+
 const topics: readonly Topic[] = [
   {
     words:
@@ -143,6 +147,7 @@ const topics: readonly Topic[] = [
       /^(?:rais(?:es?|ed)|improve[ds]?|improvements?|helps?|helped|effects?|effective|works?|worked|wirkt\p{L}?|gewirkt|wirkung|verbessert\p{L}?)$/u,
     kinds: wordSet('change'),
   },
+  { words: workWords, kinds: wordSet('worked worked_by') },
   { words: /^(?:before|after|vorher|nachher)$/, kinds: wordSet('change'), weak: true },
   {
     words: /^(?:compare[ds]?|comparison|vergleich\p{L}{0,6}|compar\p{L}{0,8})$/u,

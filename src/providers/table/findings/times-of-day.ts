@@ -2,27 +2,50 @@
 import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
-import { countOf, exact, listed, round } from '../figure-text.ts';
+import { countOf, exact, listed, round, rowList } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
+import { weekdays } from './weekday.ts';
 
 const begins = new Set('start begin beginn from von in anfang kommen arrival login'.split(' '));
 const ends = new Set('end ende to bis out finish stop gehen departure logout'.split(' '));
 const pauses = new Set('break pause breaks pausen lunch'.split(' '));
 const maxGroups = 8;
+const maxGroupings = 3;
+const rowsNamed = 5;
+const minuteMs = 60_000;
+const longestShiftMinutes = 24 * 60;
 
 export function clockFindings(table: ColumnsInMemory): Finding[] {
-  const clocks = table.plans.filter(
-    (plan) => plan.reads === 'text' && plan.meanChars >= 3 && plan.meanChars <= 8.5 && isClock(table, plan),
-  );
-  if (clocks.length === 0) return [];
-  const begin = clocks.find(({ name }) => has(nameTokens(name), begins));
-  const end = clocks.find(({ name }) => has(nameTokens(name), ends));
-  return begin !== undefined && end !== undefined && begin !== end ? worked(table, begin, end) : [];
+  const clocks = clocksOf(table);
+  const found = beginAndEnd(clocks);
+  const read = (plan: ColumnPlan) => table.texts(plan).map(minutesOf);
+  if (found !== null) return worked(table, found, [read(found[0]), read(found[1])]);
+  const moments = beginAndEnd(table.plans.filter(({ reads, dateDoubt, timed }) => reads === 'date' && !dateDoubt && timed));
+  if (moments === null) return [];
+  const [from, to] = moments.map((plan) => Array.from(table.dates(plan), (ms) => (Number.isNaN(ms) ? null : ms / minuteMs)));
+  const rows = from!.flatMap((start, at) => (start === null || to![at] == null ? [] : [to![at]! - start]));
+  // Longer stretches, such as that from an order to its delivery, are no time of work.
+  return rows.some((each) => each < 0 || each > longestShiftMinutes) ? [] : worked(table, moments, [from!, to!]);
 }
 
-function worked(table: ColumnsInMemory, begin: ColumnPlan, end: ColumnPlan): Finding[] {
-  const from = table.texts(begin).map(minutesOf);
-  const to = table.texts(end).map(minutesOf);
+/** The columns of times of day. */
+export function clocksOf(table: ColumnsInMemory): ColumnPlan[] {
+  return table.plans.filter((plan) => plan.reads === 'text' && plan.meanChars >= 3 && plan.meanChars <= 8.5 && isClock(table, plan));
+}
+
+function beginAndEnd(plans: readonly ColumnPlan[]): [ColumnPlan, ColumnPlan] | null {
+  const begin = plans.find(({ name }) => has(nameTokens(name), begins));
+  const end = plans.find((plan) => plan !== begin && has(nameTokens(plan.name), ends));
+  return begin === undefined || end === undefined ? null : [begin, end];
+}
+
+type Minutes = readonly (number | null)[];
+
+function worked(
+  table: ColumnsInMemory,
+  [begin, end]: readonly [ColumnPlan, ColumnPlan],
+  [from, to]: readonly [Minutes, Minutes],
+): Finding[] {
   const pausePlan = table.plans.find(({ name }) => has(nameTokens(name), pauses));
   const pause = (at: number) => {
     if (pausePlan === undefined) return 0;
@@ -52,26 +75,59 @@ function worked(table: ColumnsInMemory, begin: ColumnPlan, end: ColumnPlan): Fin
         5,
       )}; read as ending on the next day, which may be a mistake.`,
     });
-  const group = table.plans.find(
-    ({ reads, values, filled, type }) =>
-      reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct <= 40 && values.distinct <= filled / 2,
+  const open = [...from.keys()].filter((at) => (from[at] === null) !== (to[at] === null));
+  const left =
+    open.length === 0
+      ? ''
+      : ` Without ${rowList(
+          open.map((at) => table.row(at)),
+          rowsNamed,
+        )}, where a time is missing or unreadable.`;
+  const byGroup = groupings(table, [begin, end]).flatMap(({ name, keys }): Finding[] => {
+    const own = [
+      ...Map.groupBy(
+        rows.filter((at) => keys[at] !== ''),
+        (at) => keys[at]!,
+      ),
+    ].map(([key, at]) => ({
+      key,
+      count: at.length,
+      hours: at.reduce((total, each) => total + minutes.get(each)!, 0) / 60,
+    }));
+    const ranked = own.toSorted((a, b) => b.hours - a.hours);
+    if (ranked.length < 2) return [];
+    const each = ranked.map(
+      ({ key, count, hours }) => `${key} ${exact(clean(hours))} (${countOf(count, 'row')}, ${round(hours / count)} on average)`,
+    );
+    const more = each.length > maxGroups ? ` and ${each.length - maxGroups} more` : '';
+    return [{ kind: 'worked_by', text: `Hours by ${name}: ${each.slice(0, maxGroups).join(', ')}${more}.${left}` }];
+  });
+  return [...findings, ...byGroup];
+}
+
+type Grouping = { name: string; keys: readonly string[] };
+
+/** Columns of few texts, then the days and the days of the week. */
+function groupings(table: ColumnsInMemory, clocks: readonly ColumnPlan[]): Grouping[] {
+  const groups = table.plans.filter(
+    (plan) =>
+      plan.reads === 'text' &&
+      plan.type === 'text' &&
+      plan.values.distinct >= 2 &&
+      plan.values.distinct <= Math.min(40, plan.filled / 2) &&
+      !clocks.includes(plan),
   );
-  if (group !== undefined && group !== begin && group !== end) {
-    const sums = new Map<string, number>();
-    for (const at of rows) {
-      const key = table.texts(group)[at]!;
-      if (key !== '') sums.set(key, (sums.get(key) ?? 0) + minutes.get(at)!);
-    }
-    const ranked = [...sums].sort((a, b) => b[1] - a[1]);
-    findings.push({
-      kind: 'worked_by',
-      text: `Hours by ${group.name}: ${ranked
-        .slice(0, maxGroups)
-        .map(([key, total]) => `${key} ${exact(clean(total / 60))}`)
-        .join(', ')}${ranked.length > maxGroups ? ` and ${ranked.length - maxGroups} more` : ''}.`,
-    });
-  }
-  return findings;
+  const texts = groups.slice(0, maxGroupings).map((plan) => ({ name: plan.name, keys: table.texts(plan) }));
+  const date = table.plans.find(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt);
+  if (date === undefined) return texts;
+  const days = Array.from(table.dates(date), (ms) => (Number.isNaN(ms) ? null : new Date(ms)));
+  const keyOf = (key: (day: Date) => string) => days.map((day) => (day === null ? '' : key(day)));
+  return [
+    ...texts,
+    { name: `day (${date.name})`, keys: keyOf((day) => day.toISOString().slice(0, 10)) },
+    { name: `weekday (${date.name})`, keys: keyOf((day) => weekdays[day.getUTCDay()]!) },
+    { name: `month (${date.name})`, keys: keyOf((day) => day.toISOString().slice(0, 7)) },
+  ];
 }
 
 function isClock(table: ColumnsInMemory, plan: ColumnPlan): boolean {
@@ -80,7 +136,7 @@ function isClock(table: ColumnsInMemory, plan: ColumnPlan): boolean {
 }
 
 /** 8:30 and 08:30:00 as minutes; null for anything else. */
-function minutesOf(text: string): number | null {
+export function minutesOf(text: string): number | null {
   const match = /^(\d{1,3}):([0-5]\d)(?::([0-5]\d))?$/.exec(text);
   return match === null ? null : Number(match[1]) * 60 + Number(match[2]) + Number(match[3] ?? 0) / 60;
 }

@@ -87,3 +87,43 @@ test('a tariff that changes once is told with the date from which it holds, and 
     /lap_time: mean 1:04\.1, median 1:03\.5 over 14 rows; longest 1:09\.5 in row 10 \(2024-03-10, Bo\), shortest 1:00\.5 in row 1 \(2024-03-01, Ann\) and row 11/,
   );
 });
+
+const dives = [
+  'Noor,2025-06-07,09:00,09:40,Reef',
+  'Noor,2025-06-07,11:00,11:30,Reef',
+  'Noor,2025-06-08,09:00,09:20,Wreck',
+  'Noor,2025-06-08,13:00,13:30,Wreck',
+  'Egil,2025-06-07,09:00,13:00,Reef',
+  'Egil,2025-06-08,23:00,01:00,Wreck',
+  'Hanna,2025-06-08,10:00,?,Wreck',
+  'Hanna,2025-06-08,14:00,17:00,Reef',
+];
+
+test('who worked most is answered by the hours from start to end, not by the number of rows, and each question by its own grouping', async () => {
+  for (const [prompt, first, second] of [
+    ['Who worked most in dives.csv, and on which day were most hours worked?', 'Who worked most', 'which day were'],
+    ['Wer hat in dives.csv am meisten gearbeitet, und an welchem Tag wurden die meisten Stunden gearbeitet?', 'Wer hat', 'welchem Tag'],
+  ] as const) {
+    const report = await reportOf(prompt, { 'dives.csv': `diver,date,start,end,site\n${dives.join('\n')}\n` });
+    const answers = report.slice(report.indexOf('## What was asked'), report.indexOf('## What stands out'));
+    const [who, day] = [answers.indexOf(first), answers.toLowerCase().indexOf(second.toLowerCase())];
+    assert.match(
+      answers.slice(who, day),
+      /Hours by diver: Egil 6 \(2 rows, 3 on average\), Hanna 3 \(1 row, 3 on average\), Noor 2 \(4 rows, 0.5 on average\)/,
+    );
+    assert.match(answers.slice(who, day), /Without row 7, where a time is missing or unreadable/);
+    assert.doesNotMatch(answers, /most frequent|Hours by site/);
+    assert.match(answers.slice(day), /Hours by day \(date\): 2025-06-08 5.83/);
+  }
+});
+
+test('hours are counted between two columns with day and time too, unless they span more than a day', async () => {
+  const rows = (days: number) =>
+    ['Ana', 'Bea', 'Ana', 'Cem', 'Ana', 'Bea'].map(
+      (who, i) => `${who},2025-09-0${i + 1} 08:00,2025-09-${String(i + 1 + days).padStart(2, '0')} ${who === 'Bea' ? '17' : '10'}:00`,
+    );
+  const ask = (days: number) =>
+    reportOf('Who has the most hours in watch.csv?', { 'watch.csv': `guard,start,end\n${rows(days).join('\n')}\n` });
+  assert.match(await ask(0), /\*\*\n\n- Hours by guard: Bea 18 \(2 rows, 9 on average\), Ana 6 \(3 rows, 2 on average\)/);
+  assert.doesNotMatch(await ask(3), /Hours by guard/);
+});
