@@ -3,7 +3,7 @@
 export { agentFileType, baseName } from '../../file-kinds.ts';
 export { workspacesIds } from './ids.ts';
 export { ownWorkspace } from './own-workspace.ts';
-export { createDownloadLinks, type DownloadLinks } from './routes/download-link.ts';
+export { createDownloadLinks, type DownloadLinks, linkAdvice } from './routes/download-link.ts';
 export { workspace } from './workspace/messages.ts';
 export { newContentKey } from './workspace-file/content-key.ts';
 export { checkFilePath, maxPathBytes } from './workspace-file/file-name.ts';

@@ -141,6 +141,11 @@ type Declaration = {
   readsBody?: boolean;
   /** The handler has other endpoints serve parts of the request, with `forward`. */
   forwards?: boolean;
+  /**
+   * For an endpoint that people open by a link: a sentence about what to do when it refuses. A browser then gets a page with it, where a
+   * program gets JSON.
+   */
+  advice?: string;
   /** The value of `WWW-Authenticate` in a 401. Default: `Bearer`. */
   challenge?(variant: 'A' | 'B'): string;
   /** false: the endpoint has no rate limit. A quota: callers without a token have one of their own here, apart from that of their address. */

@@ -10,6 +10,7 @@ import { storageFull } from '../../storage/disk-space.ts';
 import type { Tracer } from '../../tracing.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Limits } from '../limits/limits.ts';
+import { adviceAtNoRoute, asPage } from '../routes/refusal-page.ts';
 import { BodyBudget } from './body-budget.ts';
 import { BodyTurns } from './body-turns.ts';
 import { addressGroup } from './client-address.ts';
@@ -165,7 +166,8 @@ export function createRouter(options: RouterOptions): HttpHandler {
       // The token or its limits could not be looked up.
       if (request.rateLimit === null) limits.peek(request);
       const response = errorResponse(error, request, log);
-      const { challenge } = prepared.route;
+      const { challenge, advice } = prepared.route;
+      if (advice !== undefined) return asPage(request, response, advice);
       if (response.status !== 401 || challenge === undefined) return response;
       return { ...response, headers: { ...response.headers, 'WWW-Authenticate': challenge(variant) } };
     };
@@ -258,7 +260,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
    */
   function answerUnrouted(request: HttpRequest, response: HttpResponse): HttpResponse | Promise<HttpResponse> {
     const answered = (refused: AppError | null): HttpResponse => {
-      const made = refused === null ? response : errorResponse(refused, request, log);
+      const made = refused === null ? asPage(request, response, adviceAtNoRoute) : errorResponse(refused, request, log);
       stats.notRouted(made.status);
       return made;
     };

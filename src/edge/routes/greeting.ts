@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { html } from '../http/html.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { answer } from './answer.ts';
-import { page } from './html-page.ts';
+import { page, wantsPage } from './html-page.ts';
 
 const about = 'Runs natural-language tasks with AI agents, and streams every step.';
 
@@ -53,11 +53,4 @@ export function greetingRoutes({ version, publicUrl }: { version: string; public
           : answer(200, greeting, { Vary: 'Accept' }),
     }),
   ];
-}
-
-/** Browsers name `text/html` first; programs name JSON or accept anything. */
-function wantsPage(accept: string): boolean {
-  const htmlAt = accept.indexOf('text/html');
-  const jsonAt = accept.indexOf('application/json');
-  return htmlAt !== -1 && (jsonAt === -1 || htmlAt < jsonAt);
 }

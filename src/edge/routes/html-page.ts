@@ -31,6 +31,13 @@ ${body}
   };
 }
 
+/** Browsers name `text/html` first; programs name JSON or accept anything. */
+export function wantsPage(accept: string): boolean {
+  const htmlAt = accept.indexOf('text/html');
+  const jsonAt = accept.indexOf('application/json');
+  return htmlAt !== -1 && (jsonAt === -1 || htmlAt < jsonAt);
+}
+
 const style = trustedHtml(`
 :root{color-scheme:light dark}
 body{font:1rem/1.5 system-ui,sans-serif;margin:0;overflow-wrap:anywhere;background:light-dark(#f4f4f2,#1b1b1d);color:light-dark(#1d1d1f,#eeeeec)}

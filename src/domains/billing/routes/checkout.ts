@@ -40,7 +40,12 @@ const Url = Type.String({
     'An https address, or an http one of this very machine (127.0.0.1, [::1], localhost). The page names its host before it leads there',
 });
 const html = 'text/html';
-const shared = { scope: null, extension: true, idempotent: false } as const;
+const shared = {
+  scope: null,
+  extension: true,
+  idempotent: false,
+  advice: 'Go back to where you came from, and begin to pay again.',
+} as const;
 
 export function checkoutRoutes({ actors, pages, takesPayments, publicUrl, clock }: CheckoutRouteParts): AnyRoute[] {
   const open = route({

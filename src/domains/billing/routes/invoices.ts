@@ -11,7 +11,7 @@ import { AppError } from '../../../errors.ts';
 import { toMajor } from '../../../money.ts';
 import type { Database } from '../../../storage/database.ts';
 import { accountsIds, Invoice, type InvoiceRow } from '../../accounts/contract.ts';
-import type { DownloadLinks } from '../../workspaces/contract.ts';
+import { type DownloadLinks, linkAdvice } from '../../workspaces/contract.ts';
 
 const InvoiceView = Type.Object(
   {
@@ -60,6 +60,7 @@ export function invoiceRoutes({ database, links, customerOf, pdf }: InvoiceRoute
     method: 'GET',
     path: '/billing/invoices/{id}/pdf',
     summary: 'Download an invoice as PDF',
+    advice: linkAdvice,
     description: 'The target of `pdf_url`.',
     extension: true,
     scope,

@@ -101,7 +101,13 @@ export function emailVerificationRoutes({ actors, tokens, clock }: EmailVerifica
   }
 }
 
-const page = { path: '/auth/verify-email/page', extension: true, scope: null, idempotent: false } as const;
+const page = {
+  path: '/auth/verify-email/page',
+  extension: true,
+  scope: null,
+  idempotent: false,
+  advice: 'Open the link as it is in the e-mail, from its first to its last character; or sign in and ask for another mail.',
+} as const;
 
 /** A form with text that cannot be stored contains no valid token. */
 function noText(error: unknown): URLSearchParams {

@@ -115,6 +115,7 @@ export function mcpServerRoutes(parts: McpRouteParts): AnyRoute[] {
       'For browsers: leads to its authorization server, also to allow more than before. 409 for a server that is reached by headers alone.',
     extension: true,
     scope: 'session',
+    advice: 'Sign in here, then open the link again, as it was sent.',
     errors: [409],
     responses: { 302: null },
     async handler({ principal, params, request }): Promise<HttpResponse> {

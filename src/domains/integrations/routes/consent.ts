@@ -52,6 +52,7 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
       'For browsers: leads to the service, whose answer leads to `redirect_uri` with `code` and `state`; `POST /integrations` with both connects it. Without `redirect_uri` the service is connected at once and the browser stays on a page that says so.',
     extension: true,
     scope: 'session',
+    advice: 'Sign in here, then open the link again, as it was sent.',
     errors: [409],
     query: Type.Object({
       service: Type.Enum(clients.all.map(({ service }) => service.name)),
@@ -87,6 +88,7 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
       'For browsers that come from a service. 400 for a state that is unknown or used. Where the callback itself connects, a browser that did not begin the consent is asked first whose account it is.',
     extension: true,
     scope: null,
+    advice: 'Begin to connect the service again.',
     errors: [400, 409, 502],
     query: Callback,
     responses: { 200: null, 302: null },

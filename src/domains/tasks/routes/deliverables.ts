@@ -9,7 +9,7 @@ import { PageQuery, totalCount } from '../../../edge/routes/page.ts';
 import { AppError } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { FileStore } from '../../../storage/files.ts';
-import { baseName, type DownloadLinks } from '../../workspaces/contract.ts';
+import { baseName, type DownloadLinks, linkAdvice } from '../../workspaces/contract.ts';
 import { Deliverable, type DeliverableRow, Task } from '../task/entity.ts';
 
 const DeliverableView = Type.Object(
@@ -77,6 +77,7 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
       method: 'GET',
       path: '/tasks/{id}/deliverables/{file_id}/download',
       summary: 'Download a deliverable',
+      advice: linkAdvice,
       scope: 'tasks.read',
       description: 'The content as an attachment, with its own content type. Supports `Range`. A `download_url` needs no token.',
       errors: [412, 416],

@@ -9,6 +9,9 @@ export type DownloadLinks = {
   to(path: string, principal: Principal, scope: string): Promise<string>;
 };
 
+/** For a person whose browser has opened a link that does not work. */
+export const linkAdvice = 'A link to a file is valid for an hour: go back to where it was shown, and open the new one.';
+
 /** @param publicUrl the base URL of links */
 export function createDownloadLinks(tokens: Pick<Tokens, 'downloadToken'>, publicUrl: () => string): DownloadLinks {
   return {

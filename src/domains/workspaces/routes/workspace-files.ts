@@ -22,6 +22,7 @@ import { whileCurrent } from '../workspace-file/open-file.ts';
 import { maxArchiveFiles, storeArchive } from '../workspace-file/store-archive.ts';
 import { type LateName, storeFile } from '../workspace-file/store-file.ts';
 import { untilFreed } from '../workspace-file/until-freed.ts';
+import { linkAdvice } from './download-link.ts';
 import type { WorkspaceRoutesParts } from './workspaces.ts';
 
 const FileView = Type.Object(
@@ -152,6 +153,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       method: 'GET',
       path: '/workspaces/{id}/files/{file}',
       summary: 'Download a file, by name (folders with %2F) or id',
+      advice: linkAdvice,
       scope: 'workspaces.read',
       description:
         'Returns the content as an attachment, with its own content type, or a redirect to it. Supports `Range`, `If-None-Match` and `If-Match` with the `ETag`; `If-Unmodified-Since` is ignored. A `download_url` needs no token.',

@@ -77,6 +77,25 @@ test('the link of a verification mail opens a page, and its button verifies the 
   assert.deepEqual([hostile.status, hostile.headers.get('content-type')], [422, 'application/json']);
 });
 
+test('a link of the mail that is cut shows a browser what to do, and a program JSON', async (t) => {
+  const { edge } = await open(t);
+  const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+  for (const [link, status] of [
+    ['/auth/verify-email/page?token=v4.pub', 422],
+    ['/auth/verify-email/page', 422],
+    ['/auth/verify-email/pa', 404],
+    ['/v1/auth/reset-password', 405],
+  ] as const) {
+    const shown = await fetch(edge.url + link, { headers: browser });
+    assert.deepEqual([shown.status, shown.headers.get('content-type')], [status, 'text/html; charset=utf-8'], link);
+    assert.match(await shown.text(), /<h1>This link does not work<\/h1>\s*<p role="alert">[^<]+<\/p>\s*<p>[^<]*Open the link as it/);
+    for (const accept of ['*/*', 'application/json']) {
+      const answered = await fetch(edge.url + link, { headers: { accept } });
+      assert.deepEqual([answered.status, answered.headers.get('content-type')], [status, 'application/json'], link);
+    }
+  }
+});
+
 test('verification mails are limited by address', async (t) => {
   const { register, post, clock } = await open(t);
   const { access_token } = await register('ann@example.com', password);
