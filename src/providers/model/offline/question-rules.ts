@@ -25,6 +25,9 @@ const workedPeriods: ReadonlyMap<string, string> = new Map(
     ['month', 'month months monat monate mois mes meses mese mesi mês maand maanden'],
   ].flatMap(([period, names]) => names!.split(' ').map((name) => [name, period!] as const)),
 );
+const lateWords = wordSet(
+  'late later lateness delayed delay delays overdue punctual punctually verspätet verspätete verspäteten verspätung verspätungen pünktlich',
+);
 const periodWords = wordSet('month quarter period monat quartal zeitraum mes trimestre periodo mois période');
 /** "Which customers have no orders", "which orders belong to no customer". */
 const missingWords = wordSet('no none without belong belongs kein keine keinen ohne ningún ninguno ninguna sin aucun aucune sans');
@@ -128,6 +131,7 @@ function decisiveOf({ words, rated }: Asked): Rated[] {
   const isOnMissing = isInterrogative(words[0] ?? '') && words.some((word) => missingWords.has(word));
   const isOnWork = words.some((word) => word.length < 40 && workWords.test(word));
   const grouping = isOnWork ? groupingOf(words, rated) : '';
+  const isOnLate = words.some((word) => lateWords.has(word));
   const isOnSpeed = words.some((word) => speedWords.has(word));
   const isOnPeriod = words.some((word) => monthNumber(word) > 0 || periodWords.has(word));
   const [first] = rated.filter(({ candidate }) => candidate.kind !== doubtful);
@@ -136,6 +140,7 @@ function decisiveOf({ words, rated }: Asked): Rated[] {
     ({ candidate: { kind, text }, named }) =>
       decisiveKinds.has(kind) ||
       (isOnWork && kind === 'worked_by' && text.startsWith(grouping)) ||
+      (isOnLate && kind === 'late' && text.startsWith('Late (')) ||
       (isOnSpeed && durationKinds.has(kind)) ||
       (isOnWorth && (valueKinds.has(kind) || (kind === 'join_groups' && named > 0 && text.includes(' × ')))) ||
       (isOnPeriod && kind === 'asked_period') ||

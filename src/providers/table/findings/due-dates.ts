@@ -8,7 +8,7 @@ import type { Finding } from '../table-profile.ts';
 const dayMs = 86_400_000;
 const shown = 10;
 const dueWords = new Set(
-  'due deadline fällig fälligkeit faellig frist promised planned expected zieltermin soll target expiry scheduled agreed eta geplant zugesagt vencimiento previsto prevista prometido prometida échéance prévu prévue promis promise scadenza promesso promessa'.split(
+  'due deadline fällig fälligkeit faellig frist promised planned expected zieltermin soll target expiry scheduled agreed eta geplant zugesagt vencimiento previsto prevista prometido prometida échéance prévu prévue promis promise programado programada gepland geplande verwacht pianificato pianificata scadenza promesso promessa'.split(
     ' ',
   ),
 );
@@ -19,7 +19,7 @@ const endedWords = new Set(
 );
 const dueEndings = ['fällig', 'frist', 'fälligkeit', 'zieltermin'];
 const doneWords = new Set(
-  'paid payment bezahlt zahlung returned return rückgabe delivered delivery geliefert completed done finished closed erledigt actual ist received eingang eingegangen resolved abgeschlossen beendet zurückgegeben zurückgebracht solved finish devuelto devuelta rendu rendue restituito restituita entregado entregada pagado pagada cerrado cerrada livré livrée payé payée réel réelle clôturé clôturée consegnato consegnata pagato pagata chiuso chiusa'.split(
+  'paid payment bezahlt zahlung returned return rückgabe delivered delivery geliefert completed done finished closed erledigt actual ist received eingang eingegangen resolved abgeschlossen beendet zurückgegeben zurückgebracht solved finish devuelto devuelta rendu rendue restituito restituita entregado entregada pagado pagada cerrado cerrada livré livrée payé payée réel réelle clôturé clôturée consegnato consegnata pagato pagata chiuso chiusa tatsächlich tatsächliche werkelijk werkelijke effettivo effettiva efectivo efectiva'.split(
     ' ',
   ),
 );

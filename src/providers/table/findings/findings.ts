@@ -26,6 +26,7 @@ import { flowFindings } from './flows.ts';
 import { gridFindings } from './grid.ts';
 import { groupGapFindings } from './group-gaps.ts';
 import { growthFindings } from './growth.ts';
+import { latenessFindings } from './lateness.ts';
 import { marginFindings } from './margin.ts';
 import { matrixFindings } from './matrix.ts';
 import { type Bounds, missingFindings } from './missing.ts';
@@ -94,6 +95,7 @@ export function findingsOf(
     ...marginFindings(table),
     ...flowFindings(table, profile),
     ...punctualityFindings(table),
+    ...latenessFindings(table, bounds.above),
     ...dueFindings(table),
     ...currencyFindings(table),
     ...rareFindings(distinct),

@@ -127,3 +127,34 @@ test('hours are counted between two columns with day and time too, unless they s
   assert.match(await ask(0), /\*\*\n\n- Hours by guard: Bea 18 \(2 rows, 9 on average\), Ana 6 \(3 rows, 2 on average\)/);
   assert.doesNotMatch(await ask(3), /Hours by guard/);
 });
+
+const ferries = [
+  'F1,Isle,07:10,07:12',
+  'F2,Isle,07:40,07:58',
+  'F3,Cape,08:00,07:59',
+  'F4,Cape,08:30,08:44',
+  'F5,Isle,23:50,00:08',
+  'F6,Cape,09:00,?',
+  'F7,Cape,09:30,09:30',
+];
+
+test('how many are late is counted from a planned and an actual time, over midnight too, beyond the limit of the prompt', async () => {
+  const report = await reportOf('How many ferries were more than 10 minutes late in ferries.csv?', {
+    'ferries.csv': `trip,route,planned,actual\n${ferries.join('\n')}\n`,
+  });
+  assert.match(
+    report,
+    /\*\*\n\n- Late \(actual after planned\): 4 of 6 \(66.7 %\) with both times; more than 10 minutes late: 3 of 6 \(50 %\): [^.]*F2[^.]* by 18 minutes[^.]*; early: 1\. By route: Isle 2 of 3 \(66.7 %\), Cape 1 of 3 \(33.3 %\)\. Not counted, because a time is missing or unreadable: row 6\./,
+  );
+});
+
+test('of two dates with times a row that is late by less than a day is late', async () => {
+  const rows = [5, -3, 0, 40, 61].map(
+    (late, i) =>
+      `J${i},2025-10-0${i + 1} 10:00,2025-10-0${i + 1} ${late < 0 ? '09' : late > 59 ? '11' : '10'}:${String((late + 60) % 60).padStart(2, '0')}`,
+  );
+  const report = await reportOf('Wie viele Aufträge waren verspätet? Siehe jobs.csv', {
+    'jobs.csv': `job,geplant,erledigt\n${rows.join('\n')}\n`,
+  });
+  assert.match(report, /Late \(erledigt after geplant\): 3 of 5 \(60 %\) with both times/);
+});
