@@ -83,6 +83,7 @@ export class ActorSystem {
       drop: (activation) => this.drop(activation),
       route: ({ kind, id, shard }, envelope) => this.route(kind, id, shard, envelope, Infinity),
       routeOnce: ({ kind, id, shard }, envelope) => this.routeOnce(kind, id, shard, envelope),
+      owns: (shard) => placement.epochOf(shard) !== null,
     });
     this.turns = new Turns({
       clock,

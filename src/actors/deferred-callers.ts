@@ -25,13 +25,20 @@ export class DeferredCallers {
     return [...deferred.callers];
   }
 
-  /** Removes and returns all callers that wait for actors of these shards: the answering turn runs on another node. */
+  /**
+   * Removes and returns all callers that wait for actors of these shards: the answering turn runs on another node. Callers whose own turn is
+   * undecided stay: its unit routes them when it is decided, and must find them deferred until then.
+   */
   takeShards(shards: ReadonlySet<number>): { activation: Activation; envelope: Envelope }[] {
     const removed: { activation: Activation; envelope: Envelope }[] = [];
     for (const [key, { activation, callers }] of this.byKey) {
       if (!shards.has(activation.shard)) continue;
-      this.byKey.delete(key);
-      for (const envelope of callers) removed.push({ activation, envelope });
+      for (const envelope of [...callers]) {
+        if (envelope.deferralUndecided) continue;
+        callers.delete(envelope);
+        removed.push({ activation, envelope });
+      }
+      if (callers.size === 0) this.byKey.delete(key);
     }
     return removed;
   }

@@ -50,6 +50,8 @@ export type Envelope = {
   successor: Envelope | null;
   /** The key under which a later turn answers it; null if its own turn does. */
   deferredKey: string | null;
+  /** The commit of the turn that deferred it is undecided: until then that turn's unit decides where it goes. */
+  deferralUndecided: boolean;
   resolve(reply: unknown): void;
   reject(error: AppError): void;
   /** The turn's answer, sent once it is committed. */
@@ -88,6 +90,7 @@ export function newEnvelope(
     predecessor: null,
     successor: null,
     deferredKey: null,
+    deferralUndecided: false,
     resolve: noCaller,
     reject: noCaller,
     reply: undefined,

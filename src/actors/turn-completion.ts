@@ -41,6 +41,7 @@ export type TurnCompletionParts = {
   drop(activation: Activation): Envelope[];
   /** Sends an envelope to the actor again, on whatever node it lives now. */
   route(activation: Activation, envelope: Envelope): void;
+  owns(shard: number): boolean;
   /** Likewise, for an envelope that may have taken effect before. */
   routeOnce(activation: Activation, envelope: Envelope): void;
 };
@@ -110,7 +111,7 @@ export class TurnCompletion {
     if (unit.effects !== null) after.effects([...unit.effects.values()]);
   }
 
-  private partCommitted({ kind, id, timers, envelopes, waiting, deferredAnswers }: TurnPart): void {
+  private partCommitted({ activation, kind, id, timers, envelopes, waiting, deferredAnswers }: TurnPart): void {
     const { pending } = this.parts;
     if (timers !== null) {
       for (const [name, timer] of timers) {
@@ -118,9 +119,15 @@ export class TurnCompletion {
         else this.parts.timers.set(timer);
       }
     }
-    for (const envelope of envelopes) if (envelope.deferredKey === null) pending.settle(envelope, envelope.error, envelope.reply);
+    for (const envelope of envelopes) {
+      if (envelope.deferredKey === null) pending.settle(envelope, envelope.error, envelope.reply);
+      envelope.deferralUndecided = false;
+    }
     for (const envelope of waiting) pending.settle(envelope, envelope.error, envelope.reply);
     if (deferredAnswers !== null) for (const { envelope, error, reply } of deferredAnswers) pending.settle(envelope, error, reply);
+    // Its shard was lost meanwhile: the turn that answers these callers runs at the next owner.
+    if (activation.phase === 'dropped')
+      for (const envelope of envelopes) if (envelope.deferredKey !== null) this.retry(activation, envelope);
   }
 
   private notCommitted(unit: TurnUnit, outcome: Exclude<CommitOutcome, { kind: 'committed' }>): void {
@@ -143,6 +150,11 @@ export class TurnCompletion {
     for (const { activation, envelope } of undoneTurns)
       if (!handled.has(envelope)) this.retry(activation, envelope, outcome.kind === 'repeated');
     for (const { activation, envelopes } of inMailboxes) for (const envelope of envelopes) this.retry(activation, envelope);
+    // The callers that waited for an undone answer of a lost actor: the next owner answers them.
+    for (const { activation, deferredAnswers } of parts) {
+      if (this.parts.owns(activation.shard)) continue;
+      for (const { envelope } of deferredAnswers ?? []) if (envelope.deferredKey !== null) this.retry(activation, envelope);
+    }
   }
 
   /** Returns the envelopes that are handled here and must not be retried at once. */
@@ -221,6 +233,7 @@ export class TurnCompletion {
 function resetForRetry(deferred: DeferredCallers, envelope: Envelope): Envelope {
   if (envelope.deferredKey !== null) deferred.remove(envelope);
   envelope.deferredKey = null;
+  envelope.deferralUndecided = false;
   envelope.reply = undefined;
   envelope.error = undefined;
   envelope.mayHaveEffect = false;

@@ -153,8 +153,10 @@ export class Turns {
     if (record.transaction !== null)
       for (const other of record.transaction.turns) this.change(other.activation.open!, other.state, other.record);
     this.change(part, state, record);
-    if (record.deferred !== null && envelope.source.kind === 'ask')
+    if (record.deferred !== null && envelope.source.kind === 'ask') {
       deferred.add(deferredKeyOf(activation, record.deferred), activation, envelope);
+      envelope.deferralUndecided = true;
+    }
     this.consume(part, envelope, record);
   }
 

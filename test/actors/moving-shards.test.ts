@@ -1,8 +1,9 @@
 /** Guarantees of the runtime while shards move between nodes. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import type { TestCluster, TestNode } from '../support/cluster-nodes.ts';
+import type { TestNode } from '../support/cluster-nodes.ts';
 import { probeIdIn, testCluster } from '../support/cluster-nodes.ts';
+import { Link } from '../support/link.ts';
 import { effects, probe } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { outcomeOf } from '../support/runtime.ts';
@@ -11,14 +12,18 @@ import { until } from '../support/until.ts';
 const options = { skip: withoutRedis };
 
 /** Two nodes, and an actor of each. */
-async function twoNodes(t: TestContext): Promise<{ cluster: TestCluster; a: TestNode; b: TestNode; onA: string; onB: string }> {
+async function twoNodes(t: TestContext) {
   const cluster = await testCluster(t);
   const a = await cluster.join('a');
-  const b = await cluster.join('b');
+  const { hostname, port } = new URL(cluster.url);
+  /** Between b and PostgreSQL. */
+  const link = await Link.to({ host: hostname, port: Number(port) });
+  t.after(() => link.close());
+  const b = await cluster.join('b', { databaseUrl: link.through(cluster.url) });
   await cluster.settled();
   const onA = probeIdIn((shard) => a.placement.epochOf(shard) !== null);
   const onB = probeIdIn((shard) => b.placement.epochOf(shard) !== null);
-  return { cluster, a, b, onA, onB };
+  return { cluster, a, b, link, onA, onB };
 }
 
 /** Replaces an effect of the probe until the test ends. Each run waits until the test finishes it. */
@@ -143,6 +148,21 @@ for (const commandId of [undefined, 'command'])
       assert.equal(await waiting, 'at last');
     },
   );
+
+test('a caller whose turn is being committed while its actor is lost waits for the later turn at the new owner', options, async (t) => {
+  const { cluster, a, b, link, onB } = await twoNodes(t);
+  const value = async () => (await a.actors.query(probe, onB, 'state', null))?.value;
+  await b.actors.ask(probe, onB, 'add', { n: 10 });
+  const heal = link.silence(undefined, ['to dialler']);
+  const waiting = b.actors.ask(probe, onB, 'defer', { key: 'k', n: 1 }, { timeoutMs: 60_000 });
+  const stored = () => cluster.sql('select value from probe where id = $1', [onB]);
+  await until(async () => (await stored())[0].value === 11, 'the commit');
+  await until(() => a.owned().length === 1024, 'a to own everything');
+  heal();
+  await until(async () => (await value()) === 12, 'the turn at the new owner');
+  await a.actors.ask(probe, onB, 'answer', { key: 'k', reply: 'at last' });
+  assert.equal(await waiting, 'at last');
+});
 
 test('a try that the earlier owner forwards after the new owner refused the caller is refused too', options, async (t) => {
   const { cluster, a, b, onB } = await twoNodes(t);
