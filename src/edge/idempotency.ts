@@ -2,7 +2,8 @@
  * Idempotency-Key: a repeated request has its effect once and gets the first answer again. The key is reserved with the ids that the
  * request will use; a retry that finds no answer, because a crash came first, runs again with those ids and so repeats nothing. A key is
  * released only where certainly nothing happened: by a refusal of its first request, with none of its commands committed. A refusal of a
- * retry proves nothing: the first request's commit may still arrive.
+ * retry proves nothing: the first request's commit may still arrive. A request whose caller disconnected before its key was reserved does
+ * not run.
  *
  * An account has one set of keys for live mode and one for test mode, for all its credentials. An answer is replayed to every credential
  * that could have made the request. An uploaded file is part of its request: it is hashed as it arrives, and the key is bound to the hash
@@ -87,6 +88,11 @@ export function createIdempotency({
       await context.route.authorize?.(context as never);
       if (context.route.body === 'multipart' && found.contents !== null) await mustUpload(context, found.contents);
       return replay(found.status, read(found.response, name));
+    }
+    if (context.request.isOver) {
+      // Its caller may have been refused meanwhile by a retry at another node, and must not find it done after that.
+      if (!found.isRepeat) await keys.free(of, found.commandId);
+      throw new AppError('unavailable', 'The caller disconnected before the request began; nothing was done', { retryAfterS: 1 });
     }
     const release = keys.holdWhileRunning(of, found.commandId);
     try {

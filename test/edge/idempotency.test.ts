@@ -115,6 +115,35 @@ test('a repeated request gets the same answer, including secrets, and has its ef
   assert.ok(!kept.includes(created.key.slice(8, 51)), 'the kept answer shows no secret');
 });
 
+test('a request whose caller disconnects before its key is reserved does not run, and leaves the key free', async (t) => {
+  const { request, token, ran, database, clock, anotherEdge } = await startNode(t);
+  const held = Promise.withResolvers<void>();
+  const reserved = Promise.withResolvers<void>();
+  class SlowKeys extends IdempotencyKeys {
+    override async reserve(...input: Parameters<IdempotencyKeys['reserve']>) {
+      const found = await super.reserve(...input);
+      reserved.resolve();
+      await held.promise;
+      return found;
+    }
+  }
+  const slow = await anotherEdge(new SlowKeys(database, clock));
+  const leaving = new AbortController();
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...once };
+  const left = fetch(`${slow.url}/v1/work`, { method: 'POST', headers, body: '{"n":1}', signal: leaving.signal }).catch(({ name }) => name);
+  await reserved.promise;
+  leaving.abort();
+  assert.equal(await left, 'AbortError');
+  // The server hears of the disconnect by its socket, before it answers another connection.
+  assert.equal((await fetch(`${slow.url}/v1/auth/me`, { headers })).status, 200);
+  held.resolve();
+  const keys = async () => (await database.read({ text: 'select from idempotency_key' })).rows.length;
+  await until(async () => (await keys()) === 0, 'the key to be free');
+  assert.equal(ran.length, 0);
+  assert.equal((await request('POST', '/v1/work', token, { n: 1 }, once)).status, 201);
+  assert.equal(ran.length, 1);
+});
+
 test('without a key every request has its own effect', async (t) => {
   const { request, token, keysMade } = await startNode(t);
   for (let i = 0; i < 2; i++) assert.equal((await request('POST', '/v1/api-keys', token, minted)).status, 201);

@@ -139,6 +139,11 @@ export class HttpRequest {
     this.atEnd = work;
   }
 
+  /** Whether its answer is sent or its client disconnected. */
+  get isOver(): boolean {
+    return this.hasEnded;
+  }
+
   /** Aborted when the request has ended: for work whose result is not needed once the client has disconnected. */
   get signal(): AbortSignal {
     this.aborting ??= new AbortController();
