@@ -19,7 +19,8 @@ test('a node killed repeatedly during its work loses no acknowledged work and do
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     const exited = once(child, 'exit');
-    await new Promise<void>((resolve) => {
+    await new Promise<void>((resolve, reject) => {
+      child.once('exit', () => reject(new Error('The node ended by itself')));
       let received = 0;
       child.on('message', (i: number) => {
         acknowledged.push(i);
