@@ -41,9 +41,10 @@ export type TurnCompletionParts = {
   drop(activation: Activation): Envelope[];
   /** Sends an envelope to the actor again, on whatever node it lives now. */
   route(activation: Activation, envelope: Envelope): void;
-  owns(shard: number): boolean;
   /** Likewise, for an envelope that may have taken effect before. */
   routeOnce(activation: Activation, envelope: Envelope): void;
+  /** Whether this node runs turns of the shard. */
+  owns(shard: number): boolean;
 };
 
 type FailedOutcome = { kind: 'failed' | 'repeated' | 'unavailable'; error: Error };
