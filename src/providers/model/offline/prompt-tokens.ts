@@ -2,6 +2,7 @@
  * Splits a text into tokens: words, figures, quoted spans, addresses, marks and line breaks. One pass, with a bounded number of reads per
  * character, so that rules over tokens with bounded windows stay linear for hostile texts.
  */
+import { monthNumber } from '../../table/month-names.ts';
 
 export type TokenKind = 'word' | 'figure' | 'quoted' | 'address' | 'url' | 'mark' | 'break';
 export type Token = {
@@ -80,7 +81,12 @@ export function endsSentence(tokens: readonly Token[], i: number): boolean {
   if (token.kind === 'break') return true;
   if (token.kind !== 'mark' || !'.!?;'.includes(token.text)) return false;
   const next = tokens[i + 1];
-  return next === undefined || next.kind === 'break' || next.start > token.end;
+  return next === undefined || next.kind === 'break' || (next.start > token.end && !isDayOfMonth(tokens[i - 1], token, next));
+}
+
+/** "4. November": the point makes the number an ordinal. */
+function isDayOfMonth(before: Token | undefined, point: Token, next: Token): boolean {
+  return point.text === '.' && before !== undefined && /^\d{1,2}$/.test(before.text) && monthNumber(next.lower) > 0;
 }
 
 export function isWordChar(char: string): boolean {

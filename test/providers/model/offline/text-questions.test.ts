@@ -151,8 +151,10 @@ test('a question that no rule answers is answered with the nearest lines, beside
   const told = await report('Who has to do what? When was the technician on site?', incident);
   assert.match(
     told,
-    /When was the technician on site\?\*\*\n\nNo rule .*\n\n.*\n.*\n\| 08:20 The technician, Omar Haddad, arrived on site\. \|/,
+    /When was the technician on site\*\*\n\nEntries with .*\n\n.*\n.*\n\| {2}\| 08:20 \| The technician, Omar Haddad, arrived on site\. \|/,
   );
+  const other = await report('Which firm made the probe?', incident);
+  assert.match(other, /Which firm made the probe\?\*\*\n\nNo rule of the offline model/);
 });
 
 const bog = `Peat bog comes back to life

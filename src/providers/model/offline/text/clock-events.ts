@@ -1,5 +1,6 @@
 /** The entries of a timeline: each clock time with the clause that tells what happened then, and the part it plays in an incident. */
-import { findDates } from './dates.ts';
+import { type FoundDate, findDates } from './dates.ts';
+import { stampOf } from './log-stamps.ts';
 import type { Passage } from './passages.ts';
 
 export type ClockEvent = {
@@ -22,21 +23,33 @@ export type Roles = {
 
 const clock = /(?<![\p{N}:.,/-])([01]?\d|2[0-3])[:h]([0-5]\d)(?![\p{N}:]|[.,]\d)(?: ?(am|pm|a\.m\.|p\.m\.)(?![\p{L}]))?/giu;
 /** Before a time that is a limit or another event, not the time of this entry. */
-const notAt = /(?<![\p{L}])(?:until|till|to|after|before|since|between|by|expired at|valid|bis|nach|vor|seit|zwischen|[–-]) ?$/iu;
+const notAt =
+  /(?<![\p{L}])(?:until|till|to|after|before|since|between|by|expired at|valid|the|of|bis|der|des|vom|von|nach|vor|seit|zwischen|[–-]) ?$/iu;
 const otherZone = /^ ?(?:UTC|GMT)(?![\p{L}])/u;
 const subordinate = /(?<![\p{L}])(?:that|which|who|dass|das|die|der)(?![\p{L}])/iu;
 const maxEvents = 400;
 const dayMinutes = 1440;
+const fewestStamps = 3;
 
 export function clockEvents(passages: readonly Passage[], year: string | null): ClockEvent[] {
   const events: ClockEvent[] = [];
   let day = 0;
   let firstDate: number | null = null;
   let before = -1;
-  for (const { text, line } of passages)
+  const isDay = ({ iso, monthDay }: FoundDate) => iso !== null || (monthDay !== null && year !== null);
+  const isLogbook = passages.filter(({ text }) => stampOf(text) !== null).length >= fewestStamps;
+  let under = '';
+  for (const { text, line, section } of passages)
     for (const clause of text.split(/; ?/)) {
-      const date = findDates(clause).find(({ iso, monthDay }) => iso !== null || (monthDay !== null && year !== null));
+      // Of an entry that begins with its time, another date in it is of what it tells.
+      const start = stampOf(clause);
+      const own = start === null ? findDates(clause).find(isDay) : start.date !== null && isDay(start.date) ? start.date : undefined;
+      // "3 May" above the entries: the day of all of them.
+      const above = own === undefined && section !== under ? findDates(section).find(isDay) : undefined;
+      const date = own ?? above;
       const told = timesIn(clause);
+      if (told.length > 0) under = section;
+      const [dayBefore, timeBefore] = [day, before];
       if (date !== undefined && told.length > 0) {
         const at = Date.parse(date.iso ?? `${year}-${date.monthDay}`) / 86_400_000;
         firstDate ??= at - day;
@@ -50,6 +63,8 @@ export function clockEvents(passages: readonly Passage[], year: string | null): 
         before = minutes;
         events.push({ minutes: day * dayMinutes + minutes, time: written, text: clause.trim(), line });
       }
+      // A line below an entry may tell of another day; the next entry is not of that day.
+      if (isLogbook && start === null && own !== undefined) [day, before] = [dayBefore, timeBefore];
     }
   return events;
 }

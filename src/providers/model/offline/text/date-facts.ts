@@ -1,6 +1,6 @@
 /** Dates of a text: its own date, the dates that it names, and the days that are meant by words such as "next Tuesday". */
 import { type FoundDate, findDates, findDeadline, isDay, withYear } from './dates.ts';
-import { add } from './fact-list.ts';
+import { add, maxFigures } from './fact-list.ts';
 import type { DateFact, TextFacts } from './facts.ts';
 import { relativeDate } from './relative-dates.ts';
 import { sectionOf } from './text-kind.ts';
@@ -50,9 +50,17 @@ export function ownDate(units: readonly Unit[]): DateFact | null {
   return null;
 }
 
+/** Marks such as "[" may stand before the stamp of an entry. */
+const maxStampStart = 3;
+
 export function dated(facts: TextFacts, unit: Unit): void {
   const text = unit.kind === 'field' ? `${unit.key}: ${unit.text}` : unit.text;
-  for (const date of findDates(text)) add(facts.dates, { written: date.written, ...dayOf(date, facts, false), text, line: unit.line });
+  const isEntry = facts.logbook?.entries.some(({ line }) => line === unit.line) === true;
+  for (const date of findDates(text)) {
+    // The day of an entry is told with the entry.
+    if (isEntry && date.index <= maxStampStart) continue;
+    add(facts.dates, { written: date.written, ...dayOf(date, facts, false), text, line: unit.line }, maxFigures);
+  }
 }
 
 /** A deadline so long before the text's own date is one of the next year. */

@@ -72,6 +72,7 @@ const patterns: readonly (readonly [string, RegExp])[] = [
 ];
 const dottedLeads =
   /(?:am|bis|vom|zum|ab|seit|den|dem|der|until|till|by|on|before|after|from|bis zum|spätestens|due|frist|deadline|termin)[:\s]{0,2}$/i;
+const timeFollows = /^,? ?\d{1,2}[:h]\d{2}(?!\d)/;
 const maxReadChars = 4000;
 
 /** In the order of the text; of overlapping ones the longest. Reads the first 4,000 characters of `text`. */
@@ -148,8 +149,13 @@ function read(kind: string, match: RegExpExecArray, text: string): FoundDate | n
   if (kind === 'dotted') {
     const before = text.slice(Math.max(0, match.index - 16), match.index);
     if (/(?:version|release|v|rev|section|§) ?$/i.test(before)) return null;
-    // "3.4." is a date only after a word such as "until".
-    if (y === undefined && !dottedLeads.test(before)) return null;
+    // "3.4." is a date only after a word such as "until", or before a time.
+    if (
+      y === undefined &&
+      !dottedLeads.test(before) &&
+      !timeFollows.test(text.slice(match.index + match[0].length, match.index + match[0].length + 9))
+    )
+      return null;
   }
   return y === undefined ? make(null, 'no year is given', monthDay) : make(`${fullYear(y)}-${monthDay}`, '');
 }

@@ -11,16 +11,17 @@ import { contradictionsIn } from './contradictions.ts';
 import { dated, dayOf, deadlines, ownDate, relativeTo } from './date-facts.ts';
 import type { FoundDate } from './dates.ts';
 import { type Difference, differencesIn } from './differences.ts';
-import { add, maxEach } from './fact-list.ts';
+import { add, maxEach, maxFigures } from './fact-list.ts';
 import { figuresIn } from './figures-in-text.ts';
 import { type LogFacts, readLog } from './log-facts.ts';
+import { type Logbook, readLogbook } from './logbook.ts';
 import { announces, type Message, readMessages, senderName, withoutAnswered, writerOf } from './messages.ts';
 import { type Passage, passagesOf, withContext, withPerson, withReasons, withSubject } from './passages.ts';
 import { namesAndQuotes, people, presentIn } from './people-facts.ts';
 import { Durations } from './questions/durations.ts';
 import { stated, undated, withoutDeadline } from './stated-facts.ts';
 import { kindOf, type TextKind } from './text-kind.ts';
-import { readUnits, type Unit } from './units.ts';
+import { readUnits, spokenIn, type Unit } from './units.ts';
 
 export type Quote = { text: string; line: number };
 export type DateFact = Quote & { written: string; iso: string | null; note: string };
@@ -61,6 +62,8 @@ export type TextFacts = {
   /** What follows from two figures of one sentence: a change, or income less spending. */
   differences: Difference[];
   log: LogFacts | null;
+  /** For a log that people keep: its entries. */
+  logbook: Logbook | null;
 };
 
 export function readFacts(text: string): TextFacts {
@@ -99,7 +102,9 @@ export function readFacts(text: string): TextFacts {
     contradictions: [],
     differences: [],
     log,
+    logbook: null,
   };
+  if (withEntries.has(kind)) facts.logbook = readLogbook(text, ownDate(units)?.iso?.slice(0, 4) ?? null, spokenIn(text.split('\n')));
   if (kind !== 'log') collect(facts, units);
   if (facts.messages.length > 0 && kind === 'transcript') addChat(facts, units);
   if (kind === 'e-mail') facts.actions = withoutAnswered(facts.actions, facts.messages);
@@ -110,6 +115,9 @@ export function readFacts(text: string): TextFacts {
   if (kind !== 'log') relate(facts, passagesOf(units));
   return facts;
 }
+
+/** Kinds of text that may be a logbook. */
+const withEntries: ReadonlySet<TextKind> = new Set(['timeline', 'prose', 'minutes', 'incident']);
 
 /** "Next meeting: 8 April, clubhouse. The meeting closed at 21:10.": only the first sentence is on the next meeting. */
 function fieldValue(key: string, text: string): string {
@@ -143,12 +151,14 @@ function relate(facts: TextFacts, passages: readonly Passage[]): void {
   });
   facts.questions = questions.filter(({ text }) => !questions.some((other) => other.text !== text && other.text.startsWith(`${text} `)));
   const year = facts.date?.iso?.slice(0, 4) ?? null;
-  facts.differences = differencesIn(passages).slice(0, maxEach);
+  const corrections = new Set(facts.logbook?.changes.map(({ line }) => line));
+  facts.differences = differencesIn(passages.filter(({ line }) => !corrections.has(line))).slice(0, maxEach);
   facts.contradictions = [...contradictionsIn(facts, passages), ...new Durations(passages, year).contradiction(passages)].slice(0, maxEach);
 }
 
 function collect(facts: TextFacts, units: readonly Unit[]): void {
   facts.date = facts.kind === 'changelog' || facts.kind === 'documentation' ? null : (ownDate(units) ?? firstDay(facts));
+  facts.date = ofLogbook(facts) ?? facts.date;
   const own = facts.date?.iso ?? null;
   const seen = new Set<string>();
   let previous: Unit | null = null;
@@ -171,7 +181,7 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
     dated(facts, unit);
     if (!repeated) deadlines(facts, unit);
     if (repeated) continue;
-    for (const written of figuresIn(unit.text)) add(facts.figures, { written, text: unit.text, line: unit.line });
+    for (const written of figuresIn(unit.text)) add(facts.figures, { written, text: unit.text, line: unit.line }, maxFigures);
     if (facts.kind === 'changelog' || facts.kind === 'documentation') continue;
     if (previous !== null && withoutDeadline.test(unit.text.slice(0, 80))) undated(facts, previous);
     previous = unit.kind === 'sentence' ? unit : null;
@@ -194,6 +204,13 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
   facts.people = [...names.values()].slice(0, maxEach);
 }
 
+/** A logbook is of the day of its first entry, unless its title says another. */
+function ofLogbook({ date, logbook }: TextFacts): DateFact | null {
+  const first = logbook?.entries[0];
+  if (first === undefined || first.day === null || (date !== null && date.line < first.line)) return null;
+  return { written: first.dayWritten, iso: first.day, note: '', text: first.lines[0]!.text, line: first.line };
+}
+
 function speakersOf(units: readonly Unit[]): TextFacts['speakers'] {
   const speakers = new Map<string, { name: string; turns: number; words: number }>();
   for (const { kind, key, text } of units) {
@@ -212,6 +229,7 @@ function entries(facts: TextFacts, units: readonly Unit[]): void {
   const listed = new Set(
     [decisions, undecided, actions, questions, risks, people, absent, obligations].flatMap((list) => list.map(({ line }) => line)),
   );
+  for (const { line } of facts.logbook?.entries ?? []) listed.add(line);
   let version = '';
   for (const { kind, text, line, section } of units) {
     if (kind === 'heading' && /^\[?(?:v?\d{1,4}\.\d|unreleased)/i.test(text)) version = text;

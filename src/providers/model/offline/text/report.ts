@@ -1,7 +1,8 @@
 /** The report on a text: its facts as tables, each with its line number, so that a reader can look it up. */
 import { countOf, exact, markdownTable, round, safe } from '../figure.ts';
 import type { TextSummary } from '../summary.ts';
-import type { TextFacts, TextKind } from './facts.ts';
+import type { FigureFact, TextFacts, TextKind } from './facts.ts';
+import { changesHeading, changeTable, entriesHeading, entryTable, maxLogRows } from './questions/logbook.ts';
 import { actionHead, actionRows } from './questions/open-points.ts';
 
 const maxRows = 40;
@@ -30,8 +31,10 @@ export function textParts(facts: TextFacts, shown: ReadonlySet<string>): string[
   const parts: string[] = [];
   const table = (title: string, head: string[], rows: string[][], more = '') => {
     if (rows.length === 0 || shown.has(title)) return;
-    const rest = rows.length > maxRows ? `\n\n${countOf(rows.length - maxRows, 'more row')} left out.` : '';
-    parts.push(`### ${title}`, markdownTable(head, rows.slice(0, maxRows)) + rest + (more === '' ? '' : `\n\n${more}`));
+    // Of a log every line counts.
+    const most = facts.logbook === null ? maxRows : maxLogRows;
+    const rest = rows.length > most ? `\n\n${countOf(rows.length - most, 'more row')} left out.` : '';
+    parts.push(`### ${title}`, markdownTable(head, rows.slice(0, most)) + rest + (more === '' ? '' : `\n\n${more}`));
   };
   const quotes = (title: string, list: { text: string; line: number }[], more = '') =>
     table(
@@ -56,6 +59,10 @@ export function textParts(facts: TextFacts, shown: ReadonlySet<string>): string[
       ['From', 'Date', 'Line'],
       facts.messages.map(({ from, iso, line }) => [safe(from), iso ?? 'not said', exact(line)]),
     );
+  const { logbook } = facts;
+  if (logbook !== null && !shown.has(entriesHeading)) parts.push(`### ${entriesHeading}`, entryTable(logbook.entries, logbook));
+  if (logbook !== null && logbook.changes.length > 0 && !shown.has(changesHeading))
+    parts.push(`### ${changesHeading}`, changeTable(logbook.changes, logbook));
   const releases = facts.kind === 'changelog' ? facts.headings.filter(({ text }) => isRelease(text)) : [];
   quotes(countOf(releases.length, 'release'), releases);
   quotes('Decisions', facts.decisions);
@@ -124,13 +131,18 @@ export function textParts(facts: TextFacts, shown: ReadonlySet<string>): string[
 }
 
 /** The figures of a sentence in one row, so that the sentence is quoted once. */
-function figuresBySentence({ figures }: TextFacts): string[][] {
+function figuresBySentence({ figures, logbook }: TextFacts): string[][] {
   const sentences = Map.groupBy(figures, ({ text, line }) => `${line} ${text}`);
   return [...sentences.values()].map((each) => [
-    each.map(({ written }) => safe(written)).join('; '),
+    each.map((figure) => safe(figure.written) + correctionOf(figure, logbook)).join('; '),
     quote(each[0]!.text),
     exact(each[0]!.line),
   ]);
+}
+
+function correctionOf({ written, line, text }: FigureFact, logbook: TextFacts['logbook']): string {
+  const change = logbook?.changes.find(({ corrected: fix }) => fix?.before === written && fix.line === line && !text.includes(fix.now));
+  return change === undefined ? '' : ` (corrected to ${safe(change.corrected!.now)} on line ${change.line})`;
 }
 
 function isRelease(heading: string): boolean {

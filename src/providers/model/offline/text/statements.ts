@@ -25,6 +25,10 @@ const matter =
 /** A rule about approvals, unless it names a later time. */
 const approving = /(?<!(?:to|yet) )be (?:approved|resolved)(?![\p{L}])/giu;
 const later = /(?<![\p{L}])(?:later|next|meeting|session|then|until|once|tomorrow|später|nächste[rnms]?|sitzung)(?![\p{L}])/iu;
+/** A valve or a door that was left open is no open question. */
+const opened =
+  /(?<![\p{L}])(?:valves?|doors?|gates?|windows?|hatch(?:es)?|lids?|taps?|cocks?|covers?|vents?|drawers?|shutters?|flaps?|Ventile?|Türe?n?|Tore?|Fenster|Luken?|Deckel|Klappen?|Hähne?|Hahn|vannes?|portes?|fenêtres?|trappes?|robinets?|couvercles?|válvulas?|puertas?|ventanas?|valvol[ae]|port[ae]|finestr[ae])(?![\p{L}])/iu;
+const standing = /(?<![\p{L}])(?:remains open|left open|still open|offen|ouverte?s?|abiert[oa]s?|apert[oaie])(?![\p{L}])/iu;
 const unclear =
   /(?<![\p{L}])(?:unclear|unresolved|not clear|to be clarified|(?:not |un)known (?:who|how|whether|when|what)|(?:do not|don(?:'|’)t|does not|doesn(?:'|’)t) (?:yet )?know (?:yet )?(?:who|how|whether|when|what|if)|nobody knows|(?:is|are) (?:still )?(?:examining|checking|investigating|considering|clarifying) (?:whether|if|who|how)|prüf(?:t|en)(?: noch)?,? ob|remains open|left open|still open|(?:^|, )[Oo]ffen (?:ist|bleibt|sind)|(?:ist|bleibt|sind) (?:noch )?offen,|ungeklärt|noch offen|unklar|zu klären|on ne sait pas|n['’]est pas (?:encore )?(?:claire?|connue?)|pas clair|reste(?:nt)? (?:à (?:savoir|clarifier|définir|décider)|ouverte?s?|en suspens)|no está claro|(?:no|aún no|todavía no) se sabe|queda(?:n)? (?:por (?:saber|definir|decidir|aclarar)|pendientes?|abiert[oa]s?)|sin resolver|non è (?:ancora )?(?:chiaro|noto)|non si sa|resta(?:no)? da (?:chiarire|definire|decidere)|(?:è|sono|rimane|resta) (?:ancora )?apert[oaie]|ancora da (?:chiarire|definire|decidere)|onduidelijk|nog niet duidelijk|(?:blijft|is) nog open|não (?:está|é) (?:ainda )?claro|(?:está|fica|continua) em aberto|^(?:who|whom|where|how|when|whether|what|which) [^;.,]{3,120} (?:is|are) (?:open|undecided))(?![\p{L}])/iu;
 /** What is missing, or will be decided on a later day. */
@@ -69,7 +73,8 @@ export function statementOf(sentence: string, isDecision = false): Stated {
   const read = sentence.slice(0, 1500);
   if (/\?["'”’)]?$/.test(read.slice(-3))) return { kind: 'question', text: sentence };
   if (isOpen(read, isDecision)) return { kind: 'undecided', text: sentence };
-  if (unclear.test(isDecision ? '' : read.slice(0, contentStart(read)))) return { kind: 'question', text: sentence };
+  if (unclear.test(isDecision ? '' : read.slice(0, contentStart(read))) && !(opened.test(read) && standing.test(read)))
+    return { kind: 'question', text: sentence };
   const main = read.replace(relativeClause, ',');
   const match = decided.exec(main) ?? moved.exec(main);
   if (match !== null && !supposed.test(main.slice(0, match.index)) && !isPersonal(main, match)) return { kind: 'decision', text: sentence };

@@ -1,4 +1,5 @@
 /** The kind of a text, by its form, and the subject of a section, by its heading. */
+import { entryLines } from './log-stamps.ts';
 import type { Unit } from './units.ts';
 
 export type TextKind =
@@ -135,9 +136,8 @@ function isIncident(text: string): boolean {
   );
 }
 
-/** Whether three lines in ten or more begin with a time of the day: "**09:31** The alarm rings". */
+/** Whether the text is a logbook whose entries have a time of the day: "**09:31** The alarm rings". */
 function isTimeline(text: string): boolean {
-  const filled = text.split('\n').filter((line) => line.trim() !== '');
-  const timed = filled.filter((line) => /^ {0,8}(?:[-*] )?(?:\*\*|\[|\()?\d{1,2}:\d{2}(?![:\d])/.test(line.slice(0, 20)));
-  return timed.length >= 3 && timed.length >= filled.length * 0.3;
+  const timed = [...entryLines(text.split('\n'), () => false).values()].filter(({ time }) => time !== null);
+  return timed.length >= 3;
 }

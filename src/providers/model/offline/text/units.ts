@@ -1,6 +1,7 @@
 /** Splits a text into its units: headings, list items, fields, spoken lines, table rows and sentences, each with its line. One pass. */
 import { collapseWhitespace } from '../prompt-tokens.ts';
 import { sentencesOf } from '../sentences.ts';
+import { entryLines, stampOf } from './log-stamps.ts';
 import { isFirstName } from './names.ts';
 import { sectionOf } from './text-kind.ts';
 
@@ -46,11 +47,12 @@ const bareHeadings = new Set(
 export function readUnits(text: string): Unit[] {
   const lines = text.split('\n').map((line) => line.slice(0, maxLineChars).trimEnd());
   const speakers = repeatedKeys(lines);
+  const entries = entryLines(lines, (line) => isSpoken(line, speakers));
   const units: Unit[] = [];
   let section = '';
   let header: string[] | null = null;
   let code = false;
-  let open: { words: string[]; line: number; starts: number[]; unit: Unit | null } | null = null;
+  let open: { words: string[]; line: number; starts: number[]; unit: Unit | null; stamp?: string } | null = null;
   const add = (kind: UnitKind, written: string, line: number, more: Partial<Unit> = {}): Unit => {
     const unit: Unit = { kind, text: collapseWhitespace(written), line, section, key: '', cells: [], checked: false, ...more };
     units.push(unit);
@@ -58,7 +60,12 @@ export function readUnits(text: string): Unit[] {
   };
   const close = () => {
     if (open === null) return;
-    if (open.unit !== null) open.unit.text = collapseWhitespace(open.words.join(' '));
+    const { stamp } = open;
+    if (stamp !== undefined) {
+      // The points of a date end no sentence.
+      const sentences = placed(open.words, open.line);
+      for (const [j, [sentence, line]] of sentences.entries()) add('sentence', j === 0 ? `${stamp}${sentence}` : sentence, line);
+    } else if (open.unit !== null) open.unit.text = collapseWhitespace(open.words.join(' '));
     else if (isPlainList(open.words, section)) open.words.forEach((words, i) => add('item', words, open!.line + i));
     else if (isBlockOfLines(open.words) || (units.length === 0 && isTitleBlock(open.words)))
       open.words.forEach((words, i) => add('sentence', words, open!.line + i));
@@ -90,8 +97,13 @@ export function readUnits(text: string): Unit[] {
     else if (words.startsWith('>')) {
       close();
       add('quote', words.replace(/^[> ]{1,20}/, ''), line);
+    } else if (entries.has(i) && itemOf(words) === null && !words.startsWith('#')) {
+      // An entry of a logbook begins anew, whatever its words look like.
+      close();
+      const { rest } = entries.get(i)!;
+      open = { words: [rest], line, starts: [], unit: null, stamp: words.slice(0, words.length - rest.length) };
     } else {
-      const heading = headingOf(words, lines, i);
+      const heading = entries.size > 0 && isDayLine(words) ? clean(words) : headingOf(words, lines, i);
       if (heading !== null) {
         close();
         section = heading;
@@ -119,6 +131,22 @@ export function readUnits(text: string): Unit[] {
   }
   close();
   return units.filter(({ text: written }) => written !== '');
+}
+
+/** "5 March" above the entries of that day. */
+function isDayLine(words: string): boolean {
+  const stamp = words.length > maxHeadingChars ? null : stampOf(words);
+  return stamp !== null && stamp.date !== null && stamp.time === null && stamp.rest === '';
+}
+
+/** Whether a line of the text is a message of a chat, or a line of a transcript. */
+export function spokenIn(lines: readonly string[]): (line: string) => boolean {
+  const speakers = repeatedKeys(lines);
+  return (line) => isSpoken(line, speakers);
+}
+
+function isSpoken(line: string, speakers: ReadonlySet<string>): boolean {
+  return speakers.has(keyed(line.trim())?.key ?? '');
 }
 
 /** Keys that announce the kind of the following statement. */
@@ -190,6 +218,9 @@ function keyed(words: string): { key: string; value: string } | null {
   return { key, value: bare.slice(colon + 1).trim() };
 }
 
+/** What a line adds to an earlier one is no speaker. */
+const remarks =
+  /^(?:correction|addendum|addition|remark|korrektur|berichtigung|nachtrag|ergänzung|bemerkung|rectificatif|ajout|remarque)$/iu;
 const dayAndTime = /^[[(]?\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}:\d{2}/;
 
 /** Keys that look like names and occur at least twice, or behind a day and a time as in a chat: speakers. */
@@ -197,7 +228,12 @@ function repeatedKeys(lines: readonly string[]): ReadonlySet<string> {
   const counts = new Map<string, number>();
   for (const line of lines) {
     const key = keyed(line.trim())?.key;
-    if (key !== undefined && /^\p{Lu}[\p{L}'’.-]*(?: \p{Lu}[\p{L}'’.-]*){0,3}$/u.test(key) && !fieldKeys.has(key.toLowerCase()))
+    if (
+      key !== undefined &&
+      !remarks.test(key) &&
+      /^\p{Lu}[\p{L}'’.-]*(?: \p{Lu}[\p{L}'’.-]*){0,3}$/u.test(key) &&
+      !fieldKeys.has(key.toLowerCase())
+    )
       counts.set(key, (counts.get(key) ?? 0) + (dayAndTime.test(line.trim()) ? 2 : 1));
   }
   return new Set([...counts].filter(([, count]) => count > 1).map(([key]) => key));
@@ -255,8 +291,8 @@ function headingOf(words: string, lines: readonly string[], i: number): string |
     if (keyed(words) === null && itemOf(next) !== null && /^[-*•–+] /.test(next) && !/^(?:\p{Ll})/u.test(words) && next !== '')
       return clean(words);
   }
-  // "3. Budget" above a paragraph; among other numbered lines it is a list item.
-  const numbered = /^\d{1,2}(?:\.\d{1,2})*[.)]? (?=\p{Lu})/u.exec(words.slice(0, 14));
+  // "3. Budget" above a paragraph; among other numbered lines it is a list item, and "3 May" is a day.
+  const numbered = isDayLine(words) ? null : /^\d{1,2}(?:\.\d{1,2})*[.)]? (?=\p{Lu})/u.exec(words.slice(0, 14));
   if (
     numbered !== null &&
     !/[.;:!?,]$/.test(words) &&

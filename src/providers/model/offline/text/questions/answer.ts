@@ -13,6 +13,7 @@ import { correctionsIn } from './corrections.ts';
 import { Durations } from './durations.ts';
 import { isLetter, promisesIn, wishesIn } from './letters.ts';
 import { logAnswer } from './log.ts';
+import { isOnEntries, logbookAnswer } from './logbook.ts';
 import { lossOf } from './losses.ts';
 import { moneyIn, payersIn } from './money.ts';
 import { datesOf, peopleWithRoles } from './names-and-dates.ts';
@@ -192,11 +193,21 @@ export function answerClauses(task: string, { name, facts, text }: TextMaterial,
       answers.length < maxClauses && !comparesWithFile(clause, name)
         ? rules.find(({ when, unless }) => when.every((pattern) => pattern.test(read)) && unless?.test(read) !== true)
         : undefined;
-    const told = rule?.answer(clause, { facts, units, passages, durations }) ?? contractAnswer(clause, facts, passages);
+    const { logbook } = facts;
+    const byRule = () => rule?.answer(clause, { facts, units, passages, durations }) ?? null;
+    const ofLog = () => (logbook === null ? null : logbookAnswer(read, logbook));
+    const told = (isOnEntries(read) ? (ofLog() ?? byRule()) : (byRule() ?? ofLog())) ?? contractAnswer(clause, facts, passages);
     if (told === null) rest.push(clause);
-    else answers.push({ question: `${clause.replace(/[.?!]$/, '')}${several ? ` (${name})` : ''}`, ...told });
+    else answers.push(once({ question: `${clause.replace(/[.?!]$/, '')}${several ? ` (${name})` : ''}`, ...told }, answers));
   }
   return { answers, rest };
+}
+
+/** What an earlier question was told is not told again. */
+function once(answer: Answer, before: readonly Answer[]): Answer {
+  const same = before.find(({ short }) => short === answer.short);
+  if (same === undefined) return answer;
+  return { ...answer, short: `answered above, under "${same.question}"`, lines: [`Answered above, under "${safe(same.question)}".`] };
 }
 
 function logAnswers(clauses: readonly string[], log: NonNullable<TextFacts['log']>, of: string): { answers: Answer[]; rest: string[] } {
