@@ -70,6 +70,29 @@ export function clauseAction(sentence: string, line: number, known: ReadonlySet<
   return null;
 }
 
+const mention = /(?<![\p{L}\p{N}._%+-])@(?<who>\p{L}[\p{L}\p{N}_-]{0,30})/gu;
+const requesting =
+  /(?<![\p{L}])(?:please|kindly|(?:can|could|would|will) you|bitte|kannst du|könntest du|könnt ihr|kümmerst du|machst du|bringst du|peux[- ]tu|pourrais[- ]tu|pouvez[- ]vous|stp|svp|s['’]il (?:te|vous) plaît|merci de|puedes|podrías|por favor|puoi|potresti|per favore|kun je|wil je|alsjeblieft)(?![\p{L}])/iu;
+const maxMentioned = 4;
+
+/** "@Ada please book the room", "@Ada @Bo can you bring chairs?", "@Ada send the list by Friday": a mention with a request or a deadline. */
+function mentionedIn(sentence: string): string | null {
+  const names = [...sentence.matchAll(mention)].map(({ groups }) => groups!.who!);
+  if (names.length === 0 || names.length > maxMentioned) return null;
+  const isTask = requesting.test(sentence) || (/^@/.test(sentence) && !sentence.endsWith('?') && findDeadline(sentence) !== null);
+  return isTask && sentence.split(' ').length >= names.length + 2 ? names.join(', ') : null;
+}
+
+const atEnd = /, (?<who>\p{Lu}[\p{L}'’-]{1,30})[?.!]{0,2}$/u;
+const ofPerson = /^(?:[Cc]ould|[Cc]an|[Ww]ould|[Kk]ann|[Kk]önnte|[Pp]eut|[Pp]ourrait|¿?[Pp]uede|[Pp]uò) (?<who>\p{Lu}[\p{L}'’-]{1,30}) /u;
+
+/** "Can you book the room, Ada?", "Could Ada book the room?": of a person whom the text knows. */
+function askedOf(sentence: string, met: ReadonlySet<string>): string | null {
+  const who =
+    (requesting.test(sentence) ? atEnd.exec(sentence.slice(-60))?.groups?.who : undefined) ?? ofPerson.exec(sentence)?.groups?.who;
+  return who !== undefined && met.has(who.toLowerCase()) ? who : null;
+}
+
 const pastWords = new Set(
   'was were had said told reported explained thought felt left came went did has have is are berichtet berichtete a ont était avait fue ha han hanno è era erano war waren hatte hat haben ist sind fragt sagt erklärt meint and und oder or of'.split(
     ' ',
@@ -85,6 +108,10 @@ export function actionOf(
   met: ReadonlySet<string> = new Set(),
 ): Action | null {
   const read = sentence.slice(0, 1500);
+  const mentioned = mentionedIn(read);
+  if (mentioned !== null) return action(mentioned, sentence, line);
+  const asked = askedOf(read, met);
+  if (asked !== null) return action(asked, sentence, line);
   const named = requested.exec(read);
   // "Jakub please order it": without a comma only for a person of the text.
   if (named !== null && (named.groups!.comma !== undefined || met.has(named.groups!.who!.toLowerCase())))

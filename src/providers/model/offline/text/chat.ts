@@ -1,6 +1,7 @@
 /** Chat logs: the day of each message, what the others agreed to, and questions that were left without an answer. */
 import { sentencesOf } from '../sentences.ts';
 import { amountsIn, isMoney } from './amounts.ts';
+import { handoversIn, withHandovers, withoutReplaced } from './chat-changes.ts';
 import { isDay } from './dates.ts';
 import { addOnce } from './fact-list.ts';
 import type { DateFact, Quote, TextFacts } from './facts.ts';
@@ -53,15 +54,22 @@ export function addChat(facts: TextFacts, units: readonly Unit[]): void {
   // What is a part of a proposal with its answers is told with these.
   facts.decisions = facts.decisions
     .filter((quote) => agreed.includes(quote) || !agreed.some(({ text }) => text.includes(quote.text)))
-    .map((quote) => withDay(quote, facts.messages))
     .toSorted((first, second) => first.line - second.line);
+  const { decisions, replaced } = withoutReplaced(facts.decisions, units);
+  facts.decisions = decisions.map((quote) => withDay(quote, facts.messages));
+  facts.replaced = replaced.map((quote) => ({ ...withDay(quote, facts.messages), by: withDay(quote.by, facts.messages) }));
   facts.actions = withoutAssents(facts.actions);
   facts.actions = facts.actions.map((action) => ({ ...action, what: withMessageBefore(action.what, action.line, units) }));
+  facts.handovers = handoversIn(units);
+  facts.actions = withHandovers(facts.actions, facts.handovers);
   const closing = closingIn(units);
   const isOpen = (quote: Quote) => !isClosed(quote, closing);
   const open = [...unansweredIn(units), ...unsureIn(units)].filter(isOpen);
   facts.questions = [...facts.questions.filter(({ text }) => !/\?["”)]?$/.test(text)), ...open].toSorted((a, b) => a.line - b.line);
-  facts.undecided = facts.undecided.filter((quote) => isOpen(quote) && !open.some(({ text }) => text.includes(quote.text)));
+  const told = new Set(facts.replaced.map(({ by }) => by.line));
+  facts.undecided = facts.undecided.filter(
+    (quote) => !told.has(quote.line) && isOpen(quote) && !open.some(({ text }) => text.includes(quote.text)),
+  );
   facts.actions = facts.actions.map((action) => (isOpen({ text: action.what, line: action.line }) ? action : { ...action, done: true }));
 }
 

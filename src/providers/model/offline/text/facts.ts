@@ -7,6 +7,7 @@ import { readTokens } from '../prompt-tokens.ts';
 import { sentencesOf } from '../sentences.ts';
 import type { Action } from './actions.ts';
 import { addChat, firstDay, readChat } from './chat.ts';
+import type { Handover, Replaced } from './chat-changes.ts';
 import { contradictionsIn } from './contradictions.ts';
 import { dated, dayOf, deadlines, ownDate, relativeTo } from './date-facts.ts';
 import type { FoundDate } from './dates.ts';
@@ -47,6 +48,9 @@ export type TextFacts = {
   /** For e-mails: each message of the thread. */
   messages: Message[];
   decisions: Quote[];
+  /** Of a chat: decisions that do not hold any more, and who took a task over. */
+  replaced: Replaced[];
+  handovers: Handover[];
   undecided: Quote[];
   objections: Quote[];
   actions: (Action & { iso: string | null; note: string })[];
@@ -89,6 +93,8 @@ export function readFacts(text: string): TextFacts {
       .slice(0, maxEach),
     messages: kind === 'e-mail' ? readMessages(units) : kind === 'transcript' ? readChat(text) : [],
     decisions: [],
+    replaced: [],
+    handovers: [],
     undecided: [],
     objections: [],
     actions: [],

@@ -3,7 +3,7 @@ import { countOf, exact, markdownTable, round, safe } from '../figure.ts';
 import type { TextSummary } from '../summary.ts';
 import type { FigureFact, TextFacts, TextKind } from './facts.ts';
 import { changesHeading, changeTable, entriesHeading, entryTable, maxLogRows } from './questions/logbook.ts';
-import { actionHead, actionRows } from './questions/open-points.ts';
+import { actionHead, actionRows, replacedHeading, replacedTable } from './questions/open-points.ts';
 
 const maxRows = 40;
 const maxQuoteChars = 400;
@@ -66,6 +66,7 @@ export function textParts(facts: TextFacts, shown: ReadonlySet<string>): string[
   const releases = facts.kind === 'changelog' ? facts.headings.filter(({ text }) => isRelease(text)) : [];
   quotes(countOf(releases.length, 'release'), releases);
   quotes('Decisions', facts.decisions);
+  if (facts.replaced.length > 0 && !shown.has(replacedHeading)) parts.push(`### ${replacedHeading}`, replacedTable(facts.replaced));
   table('Actions', actionHead, actionRows(facts.actions));
   const { unowned, undated } = openActions(facts);
   quotes('Actions for which nobody is named', unowned);

@@ -17,7 +17,7 @@ import { isOnEntries, logbookAnswer } from './logbook.ts';
 import { lossOf } from './losses.ts';
 import { moneyIn, payersIn } from './money.ts';
 import { datesOf, peopleWithRoles } from './names-and-dates.ts';
-import { actionsOf, decisionsOf, newestMessage, openOf, unassignedOf } from './open-points.ts';
+import { actionsOf, decisionsOf, handoversOf, newestMessage, openOf, replacedOf, unassignedOf } from './open-points.ts';
 import { causeOf, ruledOut, whyLate } from './reasons.ts';
 import { leadOf, saidBy } from './said.ts';
 import { shortfall } from './shortfall.ts';
@@ -31,6 +31,19 @@ type Rule = { when: readonly RegExp[]; unless?: RegExp; answer: (clause: string,
 const why = /(?<![\p{L}])(?:why|causes?|caused|reasons?|warum|weshalb|wieso|Ursachen?|Grund|Gründe)(?![\p{L}])/iu;
 const counting = /(?<![\p{L}])(?:how many|how often|number of|count|wie viele|wie oft)(?![\p{L}])/iu;
 const rules: readonly Rule[] = [
+  {
+    when: [
+      /(?<![\p{L}])(?:decisions?|decided|agreed|agreements?|plans?|Beschlüsse|Entscheidung(?:en)?|beschlossen|vereinbart|Plan|décisions?|décidé|decision(?:es|i)|decidid[oa]|deciso)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:changed|revoked|replaced|withdrawn|reversed|overturned|dropped|superseded|no longer|geändert|widerrufen|zurückgenommen|ersetzt|aufgehoben|verworfen|changée?s?|modifiée?s?|annulée?s?|remplacée?s?|révoquée?s?|cambiad[oa]s?|anulad[oa]s?|reemplazad[oa]s?|cambiat[aeio]|annullat[aeio]|sostituit[aeio])(?![\p{L}])/iu,
+    ],
+    answer: (_, { facts }) => replacedOf(facts),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:t(?:ook|ake|aken|akes) (?:\p{L}{1,15} ){0,3}over|hand(?:ed|s)? (?:\p{L}{1,15} ){0,3}over|swapped|übernommen|übernahm|übernimmt|reprise?|repris|asumió|ha preso)(?![\p{L}])/iu,
+    ],
+    answer: (_, { facts }) => handoversOf(facts),
+  },
   {
     when: [
       /(?<![\p{L}])(?:who (?:is|are|was|were) (?:all )?(?:involved|mentioned|named|concerned|affected|in it|behind)|who(?:'s|’s)? (?:is )?who|(?:people|persons|parties|actors) (?:involved|mentioned|named|concerned)|wer (?:ist|sind|war) (?:alles )?(?:beteiligt|genannt|betroffen)|qui (?:est|sont) (?:concernée?s?|impliquée?s?|citée?s?|mentionnée?s?)|quién(?:es)? (?:participan?|está(?:n)? implicad[oa]s?|aparecen?)|chi (?:è|sono) (?:coinvolt[oi]|citat[oi])|wie (?:is|zijn) (?:er )?betrokken)(?![\p{L}])|^(?:(?:the|all|key|important|main) ){0,2}(?:names|people|persons)$|^who$/iu,
@@ -189,12 +202,14 @@ export function answerClauses(task: string, { name, facts, text }: TextMaterial,
   for (const clause of clauses) {
     // "The list in actions.csv": the name of a file asks for nothing.
     const read = clause.replace(fileName, ' ');
-    const rule =
+    const fitting =
       answers.length < maxClauses && !comparesWithFile(clause, name)
-        ? rules.find(({ when, unless }) => when.every((pattern) => pattern.test(read)) && unless?.test(read) !== true)
-        : undefined;
+        ? rules.filter(({ when, unless }) => when.every((pattern) => pattern.test(read)) && unless?.test(read) !== true)
+        : [];
     const { logbook } = facts;
-    const byRule = () => rule?.answer(clause, { facts, units, passages, durations }) ?? null;
+    // The first rule that applies to this text.
+    const byRule = () =>
+      fitting.reduce<Told | null>((told, rule) => told ?? rule.answer(clause, { facts, units, passages, durations }), null);
     const ofLog = () => (logbook === null ? null : logbookAnswer(read, logbook));
     const told = (isOnEntries(read) ? (ofLog() ?? byRule()) : (byRule() ?? ofLog())) ?? contractAnswer(clause, facts, passages);
     if (told === null) rest.push(clause);

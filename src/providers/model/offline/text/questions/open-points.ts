@@ -13,7 +13,46 @@ const sameWords = 3;
 const maxQuoteChars = 400;
 
 export function decisionsOf(facts: TextFacts): Told {
-  return listed(facts, facts.decisions, 'Decisions', 'No decision was found by the rules.');
+  const told = listed(facts, facts.decisions, 'Decisions', 'No decision was found by the rules.');
+  if (facts.replaced.length === 0) return told;
+  return {
+    short: `${told.short}; replaced later: ${replacedShort(facts)}`,
+    lines: [...told.lines, '', 'Decided first and replaced by a later message:', '', replacedTable(facts.replaced)],
+    sections: [...(told.sections ?? []), replacedHeading],
+  };
+}
+
+export const replacedHeading = 'Decisions that a later message replaced';
+
+export function replacedTable(replaced: TextFacts['replaced']): string {
+  return markdownTable(
+    ['Decided first', 'Line', 'Replaced by', 'Line'],
+    replaced.map(({ text, line, by }) => [safe(text), exact(line), safe(by.text), exact(by.line)]),
+  );
+}
+
+function replacedShort({ replaced }: TextFacts): string {
+  return replaced.map(({ text, line, by }) => `"${text}" (line ${line}) by "${by.text}" (line ${by.line})`).join(' | ');
+}
+
+/** Null where no message replaced a decision. */
+export function replacedOf(facts: TextFacts): Told | null {
+  if (facts.replaced.length === 0) return null;
+  return { short: replacedShort(facts), lines: [replacedTable(facts.replaced)], sections: [replacedHeading] };
+}
+
+/** Who took a task over from whom; null where nobody did. */
+export function handoversOf({ handovers }: TextFacts): Told | null {
+  if (handovers.length === 0) return null;
+  return {
+    short: handovers.map(({ from, to, text, line }) => `${to} took over from ${from}: "${text.slice(0, 200)}" (line ${line})`).join(' | '),
+    lines: [
+      markdownTable(
+        ['Took over', 'From', 'As written', 'Line'],
+        handovers.map(({ from, to, text, line }) => [safe(to), safe(from), safe(text), exact(line)]),
+      ),
+    ],
+  };
 }
 
 /** What is put off, asked, or without anybody to do it. */
