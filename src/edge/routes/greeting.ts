@@ -1,9 +1,9 @@
 /** The page at the service's root: what the service is and where to continue; HTML for browsers, JSON for programs. */
 import Type from 'typebox';
 import { html } from '../http/html.ts';
+import { page, wantsPage } from '../http/html-page.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { answer } from './answer.ts';
-import { page, wantsPage } from './html-page.ts';
 
 const about = 'Runs natural-language tasks with AI agents, and streams every step.';
 

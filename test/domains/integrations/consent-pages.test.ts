@@ -6,9 +6,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { type Browser, chromium } from 'playwright-core';
-import { confirmationPage, connectedPage, noConsentPage, refusedAsPage } from '../../../src/domains/integrations/routes/consent-pages.ts';
+import { confirmationPage, connectedPage, noConsentPage } from '../../../src/domains/integrations/routes/consent-pages.ts';
+import { errorResponse } from '../../../src/edge/http/error-response.ts';
 import type { HttpRequest, HttpResponse } from '../../../src/edge/http/message.ts';
+import { asPage } from '../../../src/edge/http/refusal-page.ts';
 import { AppError } from '../../../src/errors.ts';
+import { noLog } from '../../../src/log.ts';
 
 const path = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((file) => existsSync(file));
 const width = 360;
@@ -19,9 +22,10 @@ const word = 'a'.repeat(120);
 const request = (headers: Record<string, string>) =>
   ({ method: 'GET', header: (name: string) => headers[name] ?? '', has: (name: string) => name in headers }) as HttpRequest;
 const person = request({ 'user-agent': 'Mozilla/5.0 (Linux; Android 16)', accept: 'text/html', 'sec-fetch-dest': 'document' });
-const refusal = (message: string, by = person) => refusedAsPage(by, () => Promise.reject(new AppError('upstream_failed', message)));
+const refusal = (message: string, by = person) =>
+  asPage(by, errorResponse(new AppError('upstream_failed', message), by, noLog), 'Begin to connect the service again.');
 
-const pages: Record<string, () => Promise<HttpResponse> | HttpResponse> = {
+const pages: Record<string, () => HttpResponse> = {
   connected: () => connectedPage(`The MCP server ${'a'.repeat(32)}`),
   'not-connected': () => noConsentPage(),
   refused: () => refusal(`The authorization server did not answer: ${word}`),
@@ -35,15 +39,11 @@ const pages: Record<string, () => Promise<HttpResponse> | HttpResponse> = {
     }),
 };
 
-test('a refusal is a page for a person, with the status and the reason, and an error for a program', async () => {
-  const { status, headers, body } = await refusal('No <answer>');
+test('a refusal is a page for a person, with the status and the reason, and JSON for a program', () => {
+  const { status, headers, body } = refusal('No <answer>');
   assert.deepEqual([status, headers?.['Content-Type']], [502, 'text/html; charset=utf-8']);
   assert.match(String(body), /<p role="alert">No &#60;answer&#62;\.<\/p>/);
-  await assert.rejects(refusal('No answer', request({ accept: 'application/json' })), { code: 'upstream_failed' });
-  await assert.rejects(
-    refusedAsPage(person, () => Promise.reject(new TypeError('a fault'))),
-    TypeError,
-  );
+  assert.match(String(refusal('No answer', request({ accept: 'application/json' })).headers?.['Content-Type']), /json/);
 });
 
 describe('on a phone', { skip: path === undefined && 'no Chromium on this machine' }, () => {
@@ -51,8 +51,8 @@ describe('on a phone', { skip: path === undefined && 'no Chromium on this machin
   let server: Server;
   before(async () => {
     browser = await chromium.launch({ executablePath: path!, chromiumSandbox: false, timeout: 120_000 });
-    server = createServer(async ({ url }, response) => {
-      const { status, headers, body } = (await pages[url!.slice(1)]?.()) ?? { status: 404, body: null };
+    server = createServer(({ url }, response) => {
+      const { status, headers, body } = pages[url!.slice(1)]?.() ?? { status: 404, body: null };
       response.writeHead(status, headers as Record<string, string>).end(body);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');

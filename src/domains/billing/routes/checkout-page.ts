@@ -4,8 +4,8 @@
  */
 
 import { type Html, html } from '../../../edge/http/html.ts';
+import { page } from '../../../edge/http/html-page.ts';
 import type { HttpResponse } from '../../../edge/http/message.ts';
-import { page } from '../../../edge/routes/html-page.ts';
 import { type BillingPeriod, planName, planPriceMinor } from '../../../plans.ts';
 import type { CheckoutRow, PlanCheckoutRow } from '../checkout/entity.ts';
 import type { ContactRequest } from '../checkout/messages.ts';

@@ -3,8 +3,8 @@
  * origin of their own, so they read no cookie and no answer of the service, and share nothing with another preview.
  */
 import { html } from '../../../edge/http/html.ts';
+import { page } from '../../../edge/http/html-page.ts';
 import type { HttpRequest, HttpResponse } from '../../../edge/http/message.ts';
-import { page } from '../../../edge/routes/html-page.ts';
 import { AppError } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { FileStore } from '../../../storage/files.ts';

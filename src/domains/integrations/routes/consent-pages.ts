@@ -1,9 +1,7 @@
 /** What a person's browser shows at the end of a consent. */
 import { html } from '../../../edge/http/html.ts';
-import type { HttpRequest, HttpResponse } from '../../../edge/http/message.ts';
-import { page } from '../../../edge/routes/html-page.ts';
-import { AppError, errorCodes } from '../../../errors.ts';
-import { isFromBrowser } from '../authorization/browser.ts';
+import { page } from '../../../edge/http/html-page.ts';
+import type { HttpResponse } from '../../../edge/http/message.ts';
 
 export function connectedPage(what: string): HttpResponse {
   return page('Connected', html`<p>${what} is connected. You can close this page.</p>`, 200);
@@ -34,14 +32,4 @@ ${hidden}
 <p class="choice"><button class="main">Connect</button></p>
 </form>`;
   return page('Is this your account?', body, 200, [leadsTo]);
-}
-
-/** A refusal is a page for a person, and JSON for a program. */
-export async function refusedAsPage(request: HttpRequest, work: () => Promise<HttpResponse>): Promise<HttpResponse> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof AppError) || !errorCodes[error.code].public || !isFromBrowser(request)) throw error;
-    return page('Not connected', html`<p role="alert">${error.message}.</p>`, errorCodes[error.code].http);
-  }
 }

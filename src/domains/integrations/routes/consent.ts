@@ -10,7 +10,7 @@ import type { AuthorizationRow } from '../authorization/entity.ts';
 import { type ConnectParts, connect } from '../integration/connect.ts';
 import { configuredClient, type ServiceClient, type ServiceClients } from '../oauth/service-client.ts';
 import { scopesFor } from '../services/granted.ts';
-import { confirmationPage, connectedPage, noConsentPage, refusedAsPage } from './consent-pages.ts';
+import { confirmationPage, connectedPage, noConsentPage } from './consent-pages.ts';
 import { checkRedirect, checkTools } from './integrations.ts';
 
 /** The parameters with which the browser returned from the consent. */
@@ -29,6 +29,9 @@ export type ConsentRouteParts = ConnectParts & {
   accountName(accountId: string): Promise<string | null>;
   publicUrl(): string;
 };
+
+/** For a person whose browser gets a refusal. */
+const beginAgain = 'Begin to connect the service again.';
 
 const Text = (description: string) => Type.Optional(Type.String({ maxLength: 4_096, pattern: '^[^\\u0000]*$', description }));
 
@@ -88,7 +91,7 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
       'For browsers that come from a service. 400 for a state that is unknown or used. Where the callback itself connects, a browser that did not begin the consent is asked first whose account it is.',
     extension: true,
     scope: null,
-    advice: 'Begin to connect the service again.',
+    advice: beginAgain,
     errors: [400, 409, 502],
     query: Callback,
     responses: { 200: null, 302: null },
@@ -96,7 +99,7 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
     async handler({ request, query }): Promise<HttpResponse> {
       // Programs that check links send HEAD: it must not use up the code.
       if (request.method === 'HEAD') return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
-      return refusedAsPage(request, () => callBack(request, query));
+      return callBack(request, query);
     },
   });
 
@@ -108,17 +111,16 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
     extension: true,
     scope: null,
     idempotent: false,
+    advice: beginAgain,
     errors: [400, 409, 413, 415, 502],
     responses: { 200: null, 302: null },
     contentTypes: { 200: 'text/html' },
     readsBody: true,
     async handler(context) {
       const form = await readForm(context);
-      return refusedAsPage(context.request, async () => {
-        const [code, state] = [form.get('code') ?? '', form.get('state') ?? ''];
-        if (code === '') throw overState();
-        return complete({ code, state, iss: form.get('iss') });
-      });
+      const [code, state] = [form.get('code') ?? '', form.get('state') ?? ''];
+      if (code === '') throw overState();
+      return complete({ code, state, iss: form.get('iss') });
     },
   });
 

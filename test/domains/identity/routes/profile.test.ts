@@ -88,7 +88,7 @@ test('a link of the mail that is cut shows a browser what to do, and a program J
   ] as const) {
     const shown = await fetch(edge.url + link, { headers: browser });
     assert.deepEqual([shown.status, shown.headers.get('content-type')], [status, 'text/html; charset=utf-8'], link);
-    assert.match(await shown.text(), /<h1>This link does not work<\/h1>\s*<p role="alert">[^<]+<\/p>\s*<p>[^<]*Open the link as it/);
+    assert.match(await shown.text(), /<h1>This did not work<\/h1>\s*<p role="alert">[^<]+<\/p>\s*<p>[^<]*Open the link as it/);
     for (const accept of ['*/*', 'application/json']) {
       const answered = await fetch(edge.url + link, { headers: { accept } });
       assert.deepEqual([answered.status, answered.headers.get('content-type')], [status, 'application/json'], link);

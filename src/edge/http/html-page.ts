@@ -1,6 +1,6 @@
 /** Pages for people: plain HTML that works without JavaScript, loads nothing, and cannot be shown inside another page. */
-import { type Html, html, trustedHtml } from '../http/html.ts';
-import type { HttpResponse } from '../http/message.ts';
+import { type Html, html, trustedHtml } from './html.ts';
+import type { HttpResponse } from './message.ts';
 
 /** @param leadsTo further targets of its forms besides this service */
 export function page(title: string, body: Html, status: number, leadsTo: (string | null)[] = []): HttpResponse {

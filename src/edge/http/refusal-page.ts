@@ -1,7 +1,7 @@
 /** A refusal as a page: for a person whose browser has opened a link that does not work. Programs get the refusal unchanged. */
-import { html } from '../http/html.ts';
-import type { HttpRequest, HttpResponse } from '../http/message.ts';
+import { html } from './html.ts';
 import { page, wantsPage } from './html-page.ts';
+import type { HttpRequest, HttpResponse } from './message.ts';
 
 const reasons: Readonly<Record<number, string>> = {
   401: 'You are not signed in here, or the link has expired.',
@@ -17,7 +17,7 @@ export const adviceAtNoRoute = 'Open the link as it was sent, from its first to 
 export function asPage(request: HttpRequest, refused: HttpResponse, advice: string): HttpResponse {
   if (refused.status < 400 || !wantsPage(request.header('accept'))) return refused;
   const shown = page(
-    'This link does not work',
+    'This did not work',
     html`<p role="alert">${reasons[refused.status] ?? detailOf(refused)}</p>
 <p>${advice}</p>`,
     refused.status,
