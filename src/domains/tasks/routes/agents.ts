@@ -51,8 +51,8 @@ export function agentRoutes({ actors, ...tools }: AgentRouteParts): AnyRoute[] {
         const found = await own(id, context.principal);
         mustDirect(context.principal, found);
         const done = await actors.ask(agent, id, action, {}, { commandId: context.reservation?.commandId });
-        if (action !== 'cancel') await shownByTask(found, ({ status }) => (status === 'paused') === (action === 'pause'));
-        else await shownByTask(found, () => false);
+        // A cancelled agent is shown once it has ended.
+        await shownByTask(found, ({ status }) => action !== 'cancel' && (status === 'paused') === (action === 'pause'));
         return answer(200, done);
       },
     });
