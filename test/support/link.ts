@@ -2,7 +2,7 @@
  * A TCP proxy of a process that a test can slow, silence and cut while both ends live. Dialling nodes are distinguished by their first
  * bytes, so that the link between two nodes can be disturbed and the others not.
  *
- * * * Silence simulates a lost network: bytes wait without an error. The kernel still accepts new connections, on which no data arrives;
+ * Silence simulates a lost network: bytes wait without an error. The kernel still accepts new connections, on which no data arrives;
  * waiting bytes are forwarded when the silence ends, as TCP would retransmit them. A cut closes connections, and new ones at once.
  */
 import { once } from 'node:events';
@@ -22,6 +22,8 @@ const everybody = () => true;
 const targetPollMs = 20;
 /** Diallers say who they are in the first few hundred bytes. */
 const longestBeginning = 4_096;
+/** Node reads one piece ahead, so that a reset is seen after the bytes before it, also if they waited. */
+const socketOptions = { noDelay: true, highWaterMark: 1 };
 
 export class Link {
   /** Where connections go. Those that are open stay where they are. */
@@ -40,7 +42,7 @@ export class Link {
   private constructor(target: { host: string; port: number }, dialerOf: DialerOf) {
     this.target = target;
     this.dialerOf = dialerOf;
-    this.server = createServer({ pauseOnConnect: true, noDelay: true }, (client) => this.accept(client));
+    this.server = createServer({ ...socketOptions, pauseOnConnect: true }, (client) => this.accept(client));
   }
 
   /** @param port where it listens; 0 takes any */
@@ -111,7 +113,7 @@ export class Link {
   private accept(client: Socket): void {
     client.on('error', () => {});
     if ([...this.cuts].some((of) => of(null))) return void client.destroy();
-    const server = connect({ ...this.target, noDelay: true });
+    const server = connect({ ...this.target, ...socketOptions });
     server.on('error', () => {});
     const connection = { dialler: null, beginning: Buffer.alloc(0), client, server };
     this.connections.add(connection);
