@@ -159,7 +159,7 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
 
   function withoutContent(): TryFailure {
     return new TryFailure(
-      `The model endpoint sent ${inSeconds(contentTimeoutMs)} long no part of its answer: only comments, empty events or blanks.`,
+      `The model endpoint sent no part of its answer for ${inSeconds(contentTimeoutMs)}, only comments, empty events or blanks.`,
       'backoff',
     );
   }
