@@ -4,16 +4,27 @@ import Type from 'typebox';
 import { readingFiles } from '../../../authority.ts';
 import { ToolError } from '../../../errors.ts';
 import { type Compute, JobStopped } from '../../../providers/compute/port.ts';
-import { type Bounds, type JoinProfile, joinJob, profileJob, type TableProfile } from '../../../providers/table/port.ts';
+import {
+  type Bounds,
+  type JoinProfile,
+  joinJob,
+  profileJob,
+  type Query,
+  type QueryAnswers,
+  queryJob,
+  type TableProfile,
+} from '../../../providers/table/port.ts';
 import { maxPathBytes } from '../../workspaces/contract.ts';
 import { maxResultBytes, type Tool } from './port.ts';
+import { tableQueries } from './table-queries.ts';
 
 const dayPattern = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$';
 const monthPattern = '^([0-9]{4}-)?(0[1-9]|1[0-2])$';
 /** Reserve for the data around the recorded result. */
 const envelopeBytes = 1024;
 
-type Arguments = Omit<Bounds, 'ratio' | 'months' | 'period' | 'promoters'> & {
+type Arguments = Omit<Bounds, 'ratio' | 'months' | 'period' | 'promoters' | 'aboveMinutes'> & {
+  above_minutes?: number;
   path: string;
   compare_with?: string;
   extended_by?: string;
@@ -27,6 +38,7 @@ type Arguments = Omit<Bounds, 'ratio' | 'months' | 'period' | 'promoters'> & {
   from_day?: string;
   to_day?: string;
   measures?: string[];
+  queries?: Query[];
 };
 
 export const createProfileTable = (compute: Compute): Tool => ({
@@ -49,6 +61,9 @@ export const createProfileTable = (compute: Compute): Tool => ({
     sheet: Type.Optional(Type.String({ minLength: 1, maxLength: 120, description: 'Of a workbook: read only the sheet of this name' })),
     above: Type.Optional(Type.Number({ description: 'Name the rows in which a number is larger than this' })),
     below: Type.Optional(Type.Number({ description: 'Name the rows in which a number is smaller than this' })),
+    above_minutes: Type.Optional(
+      Type.Number({ minimum: 0, description: 'Of planned and actual times: name the rows that are later by more than these minutes' }),
+    ),
     ratio_of: Type.Optional(
       Type.String({ minLength: 1, maxLength: 255, description: 'With ratio_per: a column of numbers, such as rent' }),
     ),
@@ -95,6 +110,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
         description: 'With compare_with: columns of numbers that the figures should be about, where a table has several',
       }),
     ),
+    queries: Type.Optional(tableQueries),
     extended_by: Type.Optional(
       Type.String({ minLength: 1, maxLength: maxPathBytes, description: 'A third table, which has a common key with the second only' }),
     ),
@@ -112,6 +128,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
       sheet,
       above,
       below,
+      above_minutes: aboveMinutes,
       ratio_of: of,
       ratio_per: per,
       ratio_times: times,
@@ -122,6 +139,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
       to_day: lastDay,
       scales,
       measures,
+      queries,
     }: Arguments,
     { workspace, accountId, signal },
   ) {
@@ -131,31 +149,38 @@ export const createProfileTable = (compute: Compute): Tool => ({
     const period = firstDay === undefined || lastDay === undefined ? {} : { period: { from: firstDay, to: lastDay } };
     const open = async (name: string) => (await workspace.open(name)).stream;
     const work =
-      other === undefined
+      queries !== undefined
         ? compute.run(
-            profileJob,
-            {
-              name: path,
-              maxBytes: maxResultBytes - envelopeBytes,
-              ...(sheet === undefined ? {} : { sheet }),
-              bounds: {
-                above,
-                below,
-                ...ratio,
-                ...(from === undefined || to === undefined ? {} : { months: { from, to } }),
-                ...(scales === undefined ? {} : { scales }),
-                ...(promoters === undefined ? {} : { promoters }),
-                ...period,
-              },
-            },
+            queryJob,
+            { name: path, queries, ...(sheet === undefined ? {} : { sheet }) },
             { account: accountId, signal, open: () => open(path) },
           )
-        : compute.run(
-            joinJob,
-            { left: path, right: other, last, ...period, ...ratio, ...(measures === undefined ? {} : { measures }) },
-            { account: accountId, signal, open: inTurn(open, [path, other, ...(last === undefined ? [] : [last])]) },
-          );
-    return (work as Promise<TableProfile | JoinProfile>).catch((error: unknown) => {
+        : other === undefined
+          ? compute.run(
+              profileJob,
+              {
+                name: path,
+                maxBytes: maxResultBytes - envelopeBytes,
+                ...(sheet === undefined ? {} : { sheet }),
+                bounds: {
+                  above,
+                  below,
+                  ...(aboveMinutes === undefined ? {} : { aboveMinutes }),
+                  ...ratio,
+                  ...(from === undefined || to === undefined ? {} : { months: { from, to } }),
+                  ...(scales === undefined ? {} : { scales }),
+                  ...(promoters === undefined ? {} : { promoters }),
+                  ...period,
+                },
+              },
+              { account: accountId, signal, open: () => open(path) },
+            )
+          : compute.run(
+              joinJob,
+              { left: path, right: other, last, ...period, ...ratio, ...(measures === undefined ? {} : { measures }) },
+              { account: accountId, signal, open: inTurn(open, [path, other, ...(last === undefined ? [] : [last])]) },
+            );
+    return (work as Promise<TableProfile | JoinProfile | QueryAnswers>).catch((error: unknown) => {
       if (!(error instanceof JobStopped)) throw error;
       const what = error.reason === 'time' ? `${profileJob.timeMs / 1000} s` : 'the memory that it may use';
       throw new ToolError(`${path} could not be profiled: it takes more than ${what}.`, { cause: error });

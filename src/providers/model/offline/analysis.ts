@@ -3,6 +3,7 @@ import { answerRequests } from './answers.ts';
 import { parseArithmetic } from './arithmetic.ts';
 import { causeText } from './causes.ts';
 import { chooseChart, drawChart } from './chart.ts';
+import { absentAnswer } from './computed/absent-columns.ts';
 import { type Call, type Conversation, findCall } from './conversation.ts';
 import { countOf, exact, safe } from './figure.ts';
 import { findings } from './findings.ts';
@@ -12,6 +13,7 @@ import { boundsIn, limitAnswers } from './limits.ts';
 import type { Orders } from './orders.ts';
 import { readTokens } from './prompt-tokens.ts';
 import { besideTexts, questionAnswers } from './question-answers.ts';
+import { questionsIn } from './questions.ts';
 import { withoutRepeats } from './repeats.ts';
 import { type Answer, leftOut, type Material, rowsRead, shownBy, writeNothing, writeReport, writeSummary } from './report.ts';
 import type { Requests } from './requests.ts';
@@ -23,6 +25,8 @@ import { textClosing } from './text/report.ts';
 import { claimAnswers } from './text-claims.ts';
 
 const maxFindings = 20;
+/** By so many characters a question is known again in a request. */
+const startChars = 30;
 const maxRequestChars = 8000;
 /** A file may have a megabyte; a longer report is not read. */
 const maxFileChars = 900_000;
@@ -35,7 +39,8 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
   if ('calls' in read) return { progress: read, material: null, reportPath: null, report: null };
   const gathered = { ...read, tables: withoutSplitKeys(read.tables, read.joins) };
   const none = { material: gathered, reportPath: null, report: null };
-  const answered = answerRequests(conversation, requests, gathered.tables, gathered.joins);
+  const own = { ...requests, figures: requests.figures.filter(({ wording }) => !isComputed(wording, conversation.task, gathered)) };
+  const answered = answerRequests(conversation, own, gathered.tables, gathered.joins);
   if ('calls' in answered) return { ...none, progress: answered };
   const problems = [
     ...gathered.absent,
@@ -57,14 +62,14 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
   }
 
   const request = [conversation.task, ...conversation.guidance].join('\n');
-  const toQuestions = questionAnswers(conversation.task, tables, gathered.joins);
+  const toQuestions = questionAnswers(conversation.task, tables, gathered.joins, gathered.computed, texts.length === 0);
   const cause = causeText(wordsOf(request), tables);
   const isCauseAnswered = cause !== null && toQuestions.some(({ lines }) => lines.includes(`- ${cause}`));
   const remarks = [
     ...(cause === null || isCauseAnswered ? [] : [cause]),
     // Beside a text, "sums of money" may be asked of the text.
     ...(tables.length > 0 && texts.length === 0 ? answered.remarks : []),
-    ...absentSubjects(request, tables),
+    ...absentSubjects(request, tables).filter((text) => !toQuestions.some(({ lines }) => lines.includes(text))),
     ...forecastRemark(request, tables),
     ...comparedYearRemark(request, tables),
     ...relationAnswers(request, tables),
@@ -75,7 +80,8 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
   const alone = tables.length === 0 && texts.length === 1 && hits.length === 0;
   const reportPath = requests.reportPath ?? (alone ? 'summary.md' : 'report.md');
   const charted = tables.map(chooseChart).find((chart) => chart !== null) ?? null;
-  const limits = limitAnswers(request, tables);
+  // A limit that a computed answer compares with is no limit for other columns.
+  const limits = gathered.computedLimits ? [] : limitAnswers(request, tables);
   const claims = claimAnswers(conversation.task, tables, texts);
   const isClaim = ({ question }: Answer) => claims.some((claim) => claim.question === question);
   const material: Material = {
@@ -133,6 +139,14 @@ function withoutLimits(answers: readonly Answer[], request: string, limits: read
   const { above, below } = boundsIn(request);
   const figures = [above, below].filter((figure) => figure !== undefined).map(String);
   return answers.filter(({ question }) => limits.length === 0 || !figures.some((figure) => question.split(/[^\d.]+/).includes(figure)));
+}
+
+/** Whether the words of a request are those of a question that is computed over the rows, or that no column can answer. */
+function isComputed(wording: string, task: string, { computed, tables }: Gathered): boolean {
+  const lower = wording.toLowerCase();
+  const isSame = (question: string) =>
+    lower.includes(question.slice(0, startChars).toLowerCase()) || question.toLowerCase().includes(lower);
+  return [...computed.keys()].some(isSame) || questionsIn(wording).some((question) => absentAnswer(question, task, tables) !== null);
 }
 
 function dataFile(tables: Gathered['tables'], joins: Gathered['joins'], texts: Gathered['texts']): string {

@@ -23,7 +23,9 @@ const alike: readonly ReadonlySet<string>[] = [
   ),
   wordSet('delivered deliveries delivery geliefert lieferung lieferungen livré livrés livraison entregado entregados entregas'),
   wordSet('kilogram kilogramm kg kilo weight gewicht'),
-  wordSet('unit units piece pieces stück stk qty quantity item items menge anzahl quantité cantidad'),
+  wordSet(
+    'unit units piece pieces stück stücke stücken stk pièce pièces pieza piezas pezzo pezzi qty quantity item items menge anzahl quantité cantidad',
+  ),
   wordSet('order orders bestellung bestellungen'),
   wordSet('customer customers kunde kunden client clients cliente clientes buyer buyers käufer acheteur comprador account'),
   wordSet('click clicks klick klicks'),
@@ -39,6 +41,15 @@ const alike: readonly ReadonlySet<string>[] = [
   wordSet('payment payments paid zahlung zahlungen bezahlt paiement paiements pago pagos pagamento pagamenti betaling betalingen'),
   wordSet('rent rents miete mieten kaltmiete warmmiete'),
   wordSet('price prices preis preise cost costs kosten spend spent ausgaben prix coût coûts precio precios costo costos coste costes'),
+  wordSet(
+    'sold sell sells selling verkauft verkaufte verkauften verkaufen vendu vendus vendue vendues vend vendent vendido vendidos vendida vendidas venden venduto venduti vende vendono',
+  ),
+  wordSet(
+    'departure departures depart departs departed leave leaves left leaving abfahrt abfahrten abgefahren départ départs salida salidas partenza partenze',
+  ),
+  wordSet(
+    'arrival arrivals arrive arrives arrived arriving kam kamen ankunft ankünfte angekommen arrivée arrivées llegada llegadas arrivo arrivi',
+  ),
   wordSet('revenue turnover sales umsatz income earnings einnahmen erlös ventes recettes ventas ingresos'),
   wordSet('yield harvest ernte ertrag output production'),
   wordSet('consumption usage verbrauch energy'),
@@ -76,6 +87,11 @@ const alike: readonly ReadonlySet<string>[] = [
   wordSet('team teams mannschaft gruppe group groups équipe equipo'),
   wordSet('status state zustand stand statut estado'),
   wordSet('vehicle vehicles car cars fahrzeug fahrzeuge auto autos véhicule vehículo coche'),
+  wordSet('route routes strecke strecken linie linien ruta rutas trajet trajets ligne lignes línea líneas tratta tratte'),
+  wordSet(
+    'vessel vessels ship ships boat boats ferry ferries schiff schiffe boot boote fähre fähren barco barcos bateau bateaux navire navires nave navi',
+  ),
+  wordSet('doctor doctors physician arzt ärztin ärzte médecin médecins médico médica médicos medico medici'),
   wordSet('room rooms zimmer raum räume chambre habitación sala'),
   wordSet('driver drivers fahrer fahrerin chauffeur conductor'),
   wordSet('comment comments kommentar kommentare feedback complain complaint complaints remark remarks review reviews'),

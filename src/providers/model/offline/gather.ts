@@ -8,15 +8,18 @@ import { looksLikeTable } from '../../table/looks-like-table.ts';
 import { dataTable, isMarkdown } from '../../table/markdown-tables.ts';
 import type { TableProfile } from '../../table/table-profile.ts';
 import { periodIn } from './asked-period.ts';
+import { computedAnswers } from './computed/computed-answers.ts';
 import { type Call, type Conversation, findCall, isRecord, textField } from './conversation.ts';
 import { measures } from './figure.ts';
 import { describeMissing, fileNamesIn, findMentions } from './file-mentions.ts';
+import { inlineText } from './inline-text.ts';
 import { boundsIn } from './limits.ts';
 import { monthsIn } from './month-window.ts';
 import type { Orders } from './orders.ts';
 import { readTokens } from './prompt-tokens.ts';
+import { questionsIn } from './questions.ts';
 import { ratioArguments, ratioOfOne, ratioOfTwo } from './ratio-arguments.ts';
-import type { TextMaterial } from './report.ts';
+import type { Answer, TextMaterial } from './report.ts';
 import { promotersIn, scalesIn } from './scales-in-task.ts';
 import { sheetIn } from './sheet-in-task.ts';
 import { summarise } from './summary.ts';
@@ -28,6 +31,10 @@ export type Gathered = {
   tables: TableProfile[];
   /** Pairs of tables with a common key. */
   joins: JoinProfile[];
+  /** Answers that were computed over the rows of a table, by their questions. */
+  computed: ReadonlyMap<string, Answer>;
+  /** Some of them compare with a limit. */
+  computedLimits: boolean;
   texts: TextMaterial[];
   unreadable: { name: string; reason: string }[];
   hits: Hit[];
@@ -47,9 +54,6 @@ const comparisonPattern =
   /\b(?:compare|comparison|both|together|join|merge|match|reconcile|against|versus|vs|between|beide|vergleiche?|abgleich|zusammen)\b/;
 /** Four tables give six pairs. */
 const maxPairs = 6;
-const minInlineTextChars = 200;
-/** Most characters before the text that a task contains. */
-const maxLeadChars = 201;
 /** Files that this model writes itself are not material. */
 const ownFiles = /^(?:report|summary)\.md$|^analysis\.json$|^chart\.svg$|^output\.json$/i;
 const tableFile = /\.(?:csv|tsv|tab|psv|json|jsonl|ndjson|geojson|xlsx)$/i;
@@ -63,7 +67,17 @@ const mediaFile = /\.(?:png|jpe?g|gif|webp|svg|ico|mp[34]|wav|mov|avi|zip|gz|tar
 
 /** The calls still to be made, or their results. */
 export function gather(conversation: Conversation, orders: Orders, ownReport: string | null): { calls: Call[] } | Gathered {
-  const found: Gathered = { tables: [], joins: [], texts: [], unreadable: [], hits: [], absent: [], searchProblem: null };
+  const found: Gathered = {
+    tables: [],
+    joins: [],
+    computed: new Map(),
+    computedLimits: false,
+    texts: [],
+    unreadable: [],
+    hits: [],
+    absent: [],
+    searchProblem: null,
+  };
   if (conversation.offered.has('list_files') && findCall(conversation, 'list_files') === undefined)
     return { calls: [{ name: 'list_files', args: {} }] };
   const calls: Call[] = [];
@@ -74,6 +88,10 @@ export function gather(conversation: Conversation, orders: Orders, ownReport: st
     ...table,
     columns: table.columns.map((column) => (named.includes(column.name) ? { ...column, is_asked: true as const } : column)),
   }));
+  const computed = computedAnswers(conversation, profiledTables(conversation, found));
+  if ('calls' in computed) return computed;
+  found.computed = computed.answers;
+  found.computedLimits = computed.hasLimits;
   const profiling = ratioProfiles(conversation, found);
   if (profiling.length > 0) return { calls: profiling };
   const joining = [...relatedTables(conversation, found), ...joinTables(conversation, found, named)];
@@ -83,7 +101,7 @@ export function gather(conversation: Conversation, orders: Orders, ownReport: st
   const pages = [...orders.urls, ...found.hits.slice(0, pagesFollowed).map(({ url }) => url)];
   for (const url of pages) calls.push(...fetchPage(conversation, url, found));
   if (calls.length > 0) return { calls };
-  const inline = inlineText(conversation);
+  const inline = inlineText(conversation.task);
   if (inline !== null && found.tables.length + found.texts.length === 0)
     found.texts.push(textMaterial('the text of the task', inline, inline.length));
   return found;
@@ -232,7 +250,13 @@ function profiledTables(conversation: Conversation, found: Gathered): TableProfi
 /** The columns are known only when all tables are: a requested ratio of two columns needs a second profile of their table. */
 function ratioProfiles(conversation: Conversation, found: Gathered): Call[] {
   const tables = profiledTables(conversation, found);
-  const asked = ratioOfOne([conversation.task, ...conversation.guidance].join('\n'), tables);
+  const request =
+    found.computed.size === 0
+      ? conversation.task
+      : questionsIn(conversation.task)
+          .filter((question) => !found.computed.has(question))
+          .join('\n');
+  const asked = ratioOfOne([request, ...conversation.guidance].join('\n'), tables);
   const past = asked === null ? undefined : profileCall(conversation, asked.table);
   if (asked === null || past === undefined || past.args.ratio_of !== undefined) return [];
   return [{ name: 'profile_table', args: { ...past.args, ...ratioArguments(asked.ratio) } }];
@@ -240,7 +264,8 @@ function ratioProfiles(conversation: Conversation, found: Gathered): Call[] {
 
 function profileCall(conversation: Conversation, name: string) {
   return conversation.past.findLast(
-    (call) => call.name === 'profile_table' && call.args.path === name && call.args.compare_with === undefined,
+    (call) =>
+      call.name === 'profile_table' && call.args.path === name && call.args.compare_with === undefined && call.args.queries === undefined,
   );
 }
 
@@ -363,14 +388,6 @@ function fetchPage(conversation: Conversation, url: string, found: Gathered): Ca
   if (text === null) found.unreadable.push({ name: url, reason: past.resultText });
   else found.texts.push(textMaterial(url, text, text.length));
   return [];
-}
-
-/** "Summarise this: …" with the text in the task itself. */
-function inlineText(conversation: Conversation): string | null {
-  const task = conversation.task.replace(/https?:\/\/\S+/g, '');
-  const at = task.slice(0, maxLeadChars).search(/[:\n]/);
-  const text = at === -1 ? '' : task.slice(at + 1).trim();
-  return text.length >= minInlineTextChars ? text : null;
 }
 
 function textMaterial(name: string, text: string, totalChars: number, readChars = text.length): TextMaterial {

@@ -6,7 +6,9 @@ import { nameTokens } from '../../table/column-role.ts';
 import type { Beyond } from '../../table/findings/missing.ts';
 import { monthNumber } from '../../table/month-names.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
+import { wordSet } from '../../table/word-set.ts';
 import { countOf, exact, listed, percent, safe } from './figure.ts';
+import { isEnglish, numberIn } from './prompt-numbers.ts';
 import type { Answer } from './report.ts';
 
 type Limit = { low: number | null; high: number | null; unit: string; sentence: string };
@@ -23,9 +25,14 @@ const bottom = new RegExp(
   'iu',
 );
 /** The limits for a table's values in the task, for the profile; empty if the task has none. */
-export function boundsIn(task: string): { above?: number; below?: number } {
+export function boundsIn(task: string): { above?: number; below?: number; above_minutes?: number } {
   const limit = limitIn(task.slice(0, 8000));
-  return { ...(limit?.high == null ? {} : { above: limit.high }), ...(limit?.low == null ? {} : { below: limit.low }) };
+  const minutes = limit === null ? undefined : unitMinutes.find(([words]) => words.has(limit.unit.toLowerCase()))?.[1];
+  return {
+    ...(limit?.high == null || minutes === undefined ? {} : { above_minutes: limit.high * minutes }),
+    ...(limit?.high == null ? {} : { above: limit.high }),
+    ...(limit?.low == null ? {} : { below: limit.low }),
+  };
 }
 
 /** "over 3 months" is a period, "more than 3 times" a count. */
@@ -33,6 +40,12 @@ const spans = new Set(
   'month months week weeks year years quarter quarters times rows files monate monaten wochen jahre jahren quartale mal'.split(' '),
 );
 const minuteWords = ['min', 'mins', 'minute', 'minutes', 'minuten'];
+/** How late a row may be is compared in minutes, in whatever unit the task tells it. */
+const unitMinutes: readonly (readonly [ReadonlySet<string>, number])[] = [
+  [wordSet('min mins minute minutes minuten minutos minuti'), 1],
+  [wordSet('h hr hrs hour hours stunde stunden std heure heures hora horas ora ore'), 60],
+  [wordSet('day days tag tage tagen jour jours día días giorno giorni'), 24 * 60],
+];
 const moneyWords = ['eur', 'euro', 'amount', 'betrag', 'price', 'preis', 'total', 'value', 'cost', 'kosten', 'revenue', 'umsatz'];
 const unitNames: Readonly<Record<string, readonly string[]>> = {
   '°C': ['c', 'celsius', 'temp', 'temperature', 'temperatur', 'grad'],
@@ -70,7 +83,8 @@ export function limitAnswers(task: string, tables: readonly TableProfile[]): Ans
 }
 
 function limitIn(task: string): Limit | null {
-  const number = (text: string | undefined) => (text === undefined ? null : Number(text.replace(',', '.')));
+  const english = isEnglish(task);
+  const number = (text: string | undefined) => (text === undefined ? null : numberIn(text, english));
   const both = range.exec(task);
   if (both !== null) {
     const [low, high] = [number(both[1])!, number(both[3])!];

@@ -6,6 +6,8 @@ import type { JoinProfile } from '../../table/join.ts';
 import type { TableProfile } from '../../table/table-profile.ts';
 import { wordSet } from '../../table/word-set.ts';
 import { causeText } from './causes.ts';
+import { absentAnswer } from './computed/absent-columns.ts';
+import { dateParts, dayWords, weekWords } from './computed/vocabulary.ts';
 import { asksCoverage, coverageLines } from './coverage.ts';
 import { cannotCompute, emptyAnswers, withoutRows } from './empty-tables.ts';
 import { mainMeasure, safe } from './figure.ts';
@@ -27,9 +29,22 @@ const noRule = 'No rule of the offline model reads this question; the findings b
 const noValue =
   'Not computed: no file has an amount of money, and no quantity could be multiplied by a price of its unit, so the files give no value';
 const nothingOdd = 'The rules of the offline model found nothing that questions the data: no outlier, gap, duplicate or impossible value';
+/** A finding that tells of no day of the week does not answer a question on it. */
+const tellsWeekdays = /(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|day of the week/;
+/** Orders for a figure: one that no rule reads is named as not answered, like a question. */
+const computing = wordSet(
+  'compute calculate determine count rank berechne ermittle bestimme zähle calcule calculez compte comptez calcula cuenta calcola conta',
+);
 const comparing = wordSet('compare vergleiche vergleichen compara comparez confronta vergelijk');
 
-export function questionAnswers(task: string, tables: readonly TableProfile[], joins: readonly JoinProfile[]): Answer[] {
+export function questionAnswers(
+  task: string,
+  tables: readonly TableProfile[],
+  joins: readonly JoinProfile[],
+  computed: ReadonlyMap<string, Answer> = new Map(),
+  /** No text beside the tables may answer. */
+  isAlone = true,
+): Answer[] {
   const filled = tables.filter(({ rows }) => rows > 0);
   if (filled.length === 0) return emptyAnswers(task, tables);
   const all = tables.flatMap(({ columns }) => columns);
@@ -49,6 +64,10 @@ export function questionAnswers(task: string, tables: readonly TableProfile[], j
   const files = new Set(tables.map(({ name }) => name.toLowerCase()));
   const empty = tables.filter(({ rows }) => rows === 0).map(({ name }) => safe(name));
   return questionsIn(task).flatMap((question) => {
+    const known = computed.get(question);
+    if (known !== undefined) return [known];
+    const absent = isAlone ? absentAnswer(question, task, filled) : null;
+    if (absent !== null) return [{ question, short: absent.replace(/\.$/, ''), lines: [absent] }];
     // The "much" of "by how much" asks for a difference, not for a total.
     const own = readTokens(question.replace(/\bby how much\b/gi, ' '))
       .filter(({ kind, lower }) => (kind === 'word' || kind === 'quoted') && !files.has(lower))
@@ -84,12 +103,18 @@ function answer(
 ): Answer[] {
   const asked = readingOf(question, words, candidates);
   const rule = rules.find(({ applies }) => applies(asked))!;
-  const chosen = rule.choose(asked).map(({ candidate: { file, text } }) => `${file}${text}`);
+  const isOnWeekday = words.some(
+    (word, i) => dateParts.get(word) === 'weekday' || (dayWords.has(word) && words.slice(i + 1, i + 4).some((next) => weekWords.has(next))),
+  );
+  const chosen = rule
+    .choose(asked)
+    .filter(({ candidate: { text } }) => !isOnWeekday || tellsWeekdays.test(text))
+    .map(({ candidate: { file, text } }) => `${file}${text}`);
   // The whole report follows "compare a.csv with b.csv".
   if (comparing.has(words[0] ?? '') && rule.isDecisive !== true && candidates.some(({ kind }) => kind === 'join')) return [];
   const cause = causeText(words, tables);
   if (cause !== null) return [answerOf(question, [cause, ...chosen.slice(0, maxFindings - 1)])];
-  if (chosen.length === 0 && !isInterrogative(words[0] ?? '') && !question.endsWith('?')) return [];
+  if (chosen.length === 0 && !isInterrogative(words[0] ?? '') && !computing.has(words[0] ?? '') && !question.endsWith('?')) return [];
   if (chosen.length === 0) {
     const none = isOnQuality(asked) || isJudged(asked) ? nothingOdd : noRule;
     const without = empty.length === 0 ? '' : `. What needs the rows of ${empty.join(' and ')} cannot be said: it has none`;

@@ -21,7 +21,9 @@ const choosing = wordSet(
 );
 /** Begin a question or an order only at the start of a sentence or after a comma. */
 const openers = wordSet(
-  'is are were do does did can should has have tell show list name give find check compare point say state calculate compute rank report ist sind gibt hat haben stimmt stimmen hay existen cuadran há existem klopt kloppen zijn ci y zeige nenne liste finde prüfe vergleiche berechne',
+  'is are were do does did can should has have tell show list name give find check compare point say state calculate compute rank report ist sind gibt hat haben stimmt stimmen hay existen cuadran há existem klopt kloppen zijn ci y zeige nenne liste finde prüfe vergleiche berechne ' +
+    'ermittle bestimme zähle gib nenn zeig calcule calculez donne donnez montre montrez liste listez indique indiquez compte comptez dis dites ' +
+    'calcula muestra lista indica dime dame cuenta calcola mostra elenca dimmi dammi conta determine count identify',
 );
 /** "Read a.csv and tell me what they praise." */
 const telling = wordSet('tell show give sag sage zeige nenne');

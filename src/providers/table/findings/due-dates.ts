@@ -61,15 +61,29 @@ export function dueFindings(table: ColumnsInMemory): Finding[] {
   return findings;
 }
 
-/** The date at which something is due, and that at which it was done. */
+/** The date at which something is due, and that at which it was done: of several, the one whose name has most words of the due date's name. */
 export function dueAndDone(dates: readonly ColumnPlan[]): { due: ColumnPlan | undefined; done: ColumnPlan | undefined } {
-  const due = dates.find(({ name }) => isDue(name));
-  return { due, done: dates.find((plan) => plan !== due && isDone(plan)) };
+  const due = dates.find(({ name }) => isDueName(name));
+  const dueWordsOf = new Set(nameTokens(due?.name ?? ''));
+  const shared = ({ name }: ColumnPlan) => nameTokens(name).filter((token) => dueWordsOf.has(token)).length;
+  const done = dates.filter((plan) => plan !== due && isDoneName(plan.name) && !isBeginning(plan, dates));
+  return { due, done: done.toSorted((a, b) => shared(b) - shared(a))[0] };
 }
 
 /** Such a date is empty for what is not done yet. */
-export function isDone({ name }: ColumnPlan): boolean {
-  return has(nameTokens(name), doneWords) && !isDue(name);
+export function isDoneName(name: string): boolean {
+  return has(nameTokens(name), doneWords) && !isDueName(name);
+}
+
+/** Of three dates or more, the one that is before all others is when the matter began, whatever its name: the receipt of a sample. */
+function isBeginning(plan: ColumnPlan, dates: readonly ColumnPlan[]): boolean {
+  const others = dates.filter((each) => each !== plan);
+  const { range } = plan;
+  return (
+    range !== null &&
+    others.length > 1 &&
+    others.every(({ range: other }) => other !== null && range.firstMs <= other.firstMs && range.lastMs <= other.lastMs)
+  );
 }
 
 function offset(days: number): string {
@@ -124,7 +138,7 @@ function filledShare(table: ColumnsInMemory, plan: ColumnPlan): Finding[] {
   ];
 }
 
-function isDue(name: string): boolean {
+export function isDueName(name: string): boolean {
   const tokens = nameTokens(name);
   return has(tokens, dueWords) || dueEndings.some((ending) => (tokens.at(-1) ?? '').endsWith(ending));
 }

@@ -95,7 +95,7 @@ export function findingsOf(
     ...marginFindings(table),
     ...flowFindings(table, profile),
     ...punctualityFindings(table),
-    ...latenessFindings(table, bounds.above),
+    ...latenessFindings(table, bounds.aboveMinutes),
     ...dueFindings(table),
     ...currencyFindings(table),
     ...rareFindings(distinct),

@@ -4,8 +4,9 @@ import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { countOf, exact, listed, percent, round, rowList } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
 import { dueAndDone } from './due-dates.ts';
+import { groupColumns } from './group-columns.ts';
 import { rowsByValue } from './spans.ts';
-import { clocksOf, minutesOf } from './times-of-day.ts';
+import { clocksOf, minutesOf, nearestMinutes } from './times-of-day.ts';
 
 const minuteMs = 60_000;
 const dayMinutes = 24 * 60;
@@ -19,7 +20,7 @@ export function latenessFindings(table: ColumnsInMemory, tolerance: number | und
   const clocks = dueAndDone(clocksOf(table));
   if (clocks.due !== undefined && clocks.done !== undefined) {
     const [by, at] = [clocks.due, clocks.done].map((plan) => table.texts(plan).map(minutesOf));
-    const late = by!.map((due, row) => (due === null || at![row] == null ? null : nearest(at![row] - due)));
+    const late = by!.map((due, row) => (due === null || at![row] == null ? null : nearestMinutes(at![row] - due)));
     return lateRows(table, clocks.due, clocks.done, late, tolerance);
   }
   const { due, done } = dueAndDone(table.plans.filter(({ reads, dateDoubt, timed }) => reads === 'date' && !dateDoubt && timed));
@@ -27,12 +28,6 @@ export function latenessFindings(table: ColumnsInMemory, tolerance: number | und
   const [by, at] = [table.dates(due), table.dates(done)];
   const late = Array.from(by, (ms, row) => (Number.isNaN(ms) || Number.isNaN(at[row]!) ? null : (at[row]! - ms) / minuteMs));
   return lateRows(table, due, done, late, tolerance);
-}
-
-/** 23:50 and 00:08 are 18 minutes apart. */
-function nearest(minutes: number): number {
-  if (minutes < -dayMinutes / 2) return minutes + dayMinutes;
-  return minutes > dayMinutes / 2 ? minutes - dayMinutes : minutes;
 }
 
 function lateRows(
@@ -57,21 +52,11 @@ function lateRows(
   const more = meant.length > shown ? ' and more' : '';
   const early = both.filter((row) => minutes[row]! < 0).length;
   const without = [...minutes.keys()].filter((row) => minutes[row] === null);
-  const byGroup = table.plans
-    .filter(
-      ({ reads, values, filled, index }) =>
-        reads === 'text' &&
-        values.distinct >= 2 &&
-        values.distinct <= Math.min(maxGroups, filled / 2) &&
-        index !== due.index &&
-        index !== done.index,
-    )
-    .slice(0, maxGroupings)
-    .map((plan) => {
-      const groups = rowsByValue(table, plan, both).map(([key, rows]) => ({ key, rows, late: rows.filter((row) => isMeant.has(row)) }));
-      const ranked = groups.toSorted((a, b) => b.late.length / b.rows.length - a.late.length / a.rows.length);
-      return ` By ${plan.name}: ${ranked.map(({ key, rows, late: own }) => `${key} ${share(own, rows)}`).join(', ')}.`;
-    });
+  const byGroup = groupColumns(table, { except: [due, done], mostValues: maxGroups, most: maxGroupings }).map((plan) => {
+    const groups = rowsByValue(table, plan, both).map(([key, rows]) => ({ key, rows, late: rows.filter((row) => isMeant.has(row)) }));
+    const ranked = groups.toSorted((a, b) => b.late.length / b.rows.length - a.late.length / a.rows.length);
+    return ` By ${plan.name}: ${ranked.map(({ key, rows, late: own }) => `${key} ${share(own, rows)}`).join(', ')}.`;
+  });
   const limit = tolerance === undefined ? '' : `; more than ${countOf(tolerance, 'minute')} late: ${share(meant, both)}`;
   const left =
     without.length === 0

@@ -210,6 +210,8 @@ function beyondOf(table: ColumnsInMemory, plan: ColumnPlan, { above, below }: Bo
 export type Bounds = {
   above?: number;
   below?: number;
+  /** A row that is later than its planned time by more than this is told apart. */
+  aboveMinutes?: number;
   ratio?: Ratio;
   months?: Months;
   scales?: readonly Scale[];

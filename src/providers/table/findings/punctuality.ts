@@ -3,7 +3,7 @@ import type { ColumnPlan } from '../column-evidence.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { countOf, exact, listed, percent, round, rowList } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
-import { dueAndDone, isDone } from './due-dates.ts';
+import { dueAndDone, isDoneName } from './due-dates.ts';
 import { duplicateRows } from './rows.ts';
 import { rowsByValue } from './spans.ts';
 
@@ -25,7 +25,7 @@ export function punctualityFindings(table: ColumnsInMemory): Finding[] {
   const again = new Set(repeated);
   const once = [...table.rows.cells.keys()].filter((at) => !again.has(at));
   const { due, done } = dueAndDone(dates);
-  const ended = done ?? dates.find(isDone);
+  const ended = done ?? dates.find(({ name }) => isDoneName(name));
   return [
     ...(due === undefined || done === undefined ? [] : shares(table, { due, done, dates, once, repeated })),
     ...(ended === undefined ? [] : open(table, ended, once)),

@@ -4,6 +4,7 @@ import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { countOf, exact, listed, round, rowList } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
+import { groupColumns } from './group-columns.ts';
 import { weekdays } from './weekday.ts';
 
 const begins = new Set('start begin beginn from von in anfang kommen arrival login'.split(' '));
@@ -11,9 +12,10 @@ const ends = new Set('end ende to bis out finish stop gehen departure logout'.sp
 const pauses = new Set('break pause breaks pausen lunch'.split(' '));
 const maxGroups = 8;
 const maxGroupings = 3;
+const maxGroupValues = 40;
 const rowsNamed = 5;
 const minuteMs = 60_000;
-const longestShiftMinutes = 24 * 60;
+const dayMinutes = 24 * 60;
 
 export function clockFindings(table: ColumnsInMemory): Finding[] {
   const clocks = clocksOf(table);
@@ -25,12 +27,27 @@ export function clockFindings(table: ColumnsInMemory): Finding[] {
   const [from, to] = moments.map((plan) => Array.from(table.dates(plan), (ms) => (Number.isNaN(ms) ? null : ms / minuteMs)));
   const rows = from!.flatMap((start, at) => (start === null || to![at] == null ? [] : [to![at]! - start]));
   // Longer stretches, such as that from an order to its delivery, are no time of work.
-  return rows.some((each) => each < 0 || each > longestShiftMinutes) ? [] : worked(table, moments, [from!, to!]);
+  return rows.some((each) => each < 0 || each > dayMinutes) ? [] : worked(table, moments, [from!, to!]);
 }
 
 /** The columns of times of day. */
 export function clocksOf(table: ColumnsInMemory): ColumnPlan[] {
-  return table.plans.filter((plan) => plan.reads === 'text' && plan.meanChars >= 3 && plan.meanChars <= 8.5 && isClock(table, plan));
+  return table.plans.filter((plan) => isClockColumn(table, plan));
+}
+
+export function isClockColumn(table: ColumnsInMemory, plan: ColumnPlan): boolean {
+  return plan.reads === 'text' && plan.meanChars >= 3 && plan.meanChars <= 8.5 && isClock(table, plan);
+}
+
+/** Whether the names are those of the start and the end of one thing, such as a shift, which ends on the next day if it ends earlier. */
+export function isBeginAndEnd(from: ColumnPlan, to: ColumnPlan): boolean {
+  return has(nameTokens(from.name), begins) && has(nameTokens(to.name), ends);
+}
+
+/** The time from one time of day to another that is near it: from 23:50 to 00:08 it is 18 minutes. */
+export function nearestMinutes(minutes: number): number {
+  if (minutes < -dayMinutes / 2) return minutes + dayMinutes;
+  return minutes > dayMinutes / 2 ? minutes - dayMinutes : minutes;
 }
 
 function beginAndEnd(plans: readonly ColumnPlan[]): [ColumnPlan, ColumnPlan] | null {
@@ -57,7 +74,7 @@ function worked(
   const rows = [...from.keys()].filter((at) => from[at] !== null && to[at] !== null);
   if (rows.length < 2) return [];
   const overnight = rows.filter((at) => to[at]! < from[at]!);
-  const minutes = new Map(rows.map((at) => [at, to[at]! - from[at]! + (to[at]! < from[at]! ? 1440 : 0) - pause(at)]));
+  const minutes = new Map(rows.map((at) => [at, to[at]! - from[at]! + (to[at]! < from[at]! ? dayMinutes : 0) - pause(at)]));
   const sum = [...minutes.values()].reduce((total, each) => total + each, 0);
   const less = pausePlan === undefined ? '' : ` less ${pausePlan.name}`;
   const longest = rows.toSorted((a, b) => minutes.get(b)! - minutes.get(a)!)[0]!;
@@ -109,15 +126,8 @@ type Grouping = { name: string; keys: readonly string[] };
 
 /** Columns of few texts, then the days and the days of the week. */
 function groupings(table: ColumnsInMemory, clocks: readonly ColumnPlan[]): Grouping[] {
-  const groups = table.plans.filter(
-    (plan) =>
-      plan.reads === 'text' &&
-      plan.type === 'text' &&
-      plan.values.distinct >= 2 &&
-      plan.values.distinct <= Math.min(40, plan.filled / 2) &&
-      !clocks.includes(plan),
-  );
-  const texts = groups.slice(0, maxGroupings).map((plan) => ({ name: plan.name, keys: table.texts(plan) }));
+  const groups = groupColumns(table, { except: clocks, mostValues: maxGroupValues, most: maxGroupings });
+  const texts = groups.map((plan) => ({ name: plan.name, keys: table.texts(plan) }));
   const date = table.plans.find(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt);
   if (date === undefined) return texts;
   const days = Array.from(table.dates(date), (ms) => (Number.isNaN(ms) ? null : new Date(ms)));

@@ -144,7 +144,11 @@ test('how many are late is counted from a planned and an actual time, over midni
   });
   assert.match(
     report,
-    /\*\*\n\n- Late \(actual after planned\): 4 of 6 \(66.7 %\) with both times; more than 10 minutes late: 3 of 6 \(50 %\): [^.]*F2[^.]* by 18 minutes[^.]*; early: 1\. By route: Isle 2 of 3 \(66.7 %\), Cape 1 of 3 \(33.3 %\)\. Not counted, because a time is missing or unreadable: row 6\./,
+    /\*\*\n\n- Share of rows in which actual − planned is over 10 minutes: 3 of 6 \(50 %\)\.\n- These rows, in minutes: [^.]*F2[^.]* 18/,
+  );
+  assert.match(
+    report,
+    /- Late \(actual after planned\): 4 of 6 \(66.7 %\) with both times; more than 10 minutes late: 3 of 6 \(50 %\): [^.]*F2[^.]* by 18 minutes[^.]*; early: 1\. By route: Isle 2 of 3 \(66.7 %\), Cape 1 of 3 \(33.3 %\)\. Not counted, because a time is missing or unreadable: row 6\./,
   );
 });
 

@@ -24,7 +24,7 @@ test('a question on a status is answered with the rows of that status and their 
 
 test('a question on revenue is not answered with quantities', async () => {
   const answer = await asked('What was our revenue per show and per month? See tickets.csv', sales);
-  assert.match(answer, /By show, Opera has the largest quantity × unit.price.eur: 720 of 1,020/);
+  assert.match(answer, /By show, Opera has the largest sum of quantity × unit.price.eur, .* Opera 720 /);
   assert.doesNotMatch(answer, /- quantity by show|most frequent|- Mean unit|By status/);
 });
 
