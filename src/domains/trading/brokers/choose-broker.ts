@@ -63,11 +63,13 @@ export function chooseBroker(
   return unconnected === undefined ? 'no_live_broker' : chosen(unconnected);
 }
 
+export const connectionGone = 'The broker connection is gone';
+
 /** Throws `conflict` if the connection accepts no orders now, or was removed. */
 export function mustBeReady(connections: readonly Connection[], brokerKey: string): void {
   if (brokerKey === embeddedBook) return;
   const connection = connections.find(({ id }) => id === brokerKey);
-  const unready = connection === undefined ? 'The broker connection is gone' : unreadyOf(connection);
+  const unready = connection === undefined ? connectionGone : unreadyOf(connection);
   if (unready !== null) throw new AppError('conflict', unready);
 }
 

@@ -9,7 +9,6 @@ import { priceNow } from './prices.ts';
 
 export function orderMoved(turn: AccountTurn, input: OrderMoved): BookedNow[] {
   const { orderId, status, filled, fills, unknown, external, ...traded } = input;
-  turn.ensureBook({ ...traded, filledBy: 'broker' });
   if (external !== undefined && turn.entryOf(orderId) === null) turn.setEntry(orderId, external);
   // Booked even if the order is no longer open: a late fill is a fill.
   const booked = fills.map((fill) => turn.bookFill(traded, fill));

@@ -1,5 +1,9 @@
-/** Books of connections: each belongs to one account at a broker, and ends with its connection. */
+/**
+ * Books of connections: each belongs to one account at a broker, and ends with its connection. Only the connection makes its book: orders and
+ * reports that arrive after its removal must not make it again.
+ */
 import { AppError } from '../../../errors.ts';
+import { connectionGone } from '../brokers/choose-broker.ts';
 import type { AccountTurn } from './account-turn.ts';
 import type { OpenEntry } from './entity.ts';
 import { maxCalls } from './mark.ts';
@@ -24,6 +28,11 @@ export function bookOfVenueAccount(
     ([, of]) => of.venueAccount === venueAccount && of.brokerName === brokerName && of.orderMode === orderMode,
   );
   return found?.[0] ?? null;
+}
+
+/** Throws `conflict` if the connection was removed. */
+export function mustHaveBook({ row }: AccountTurn, brokerKey: string): void {
+  if (!Object.hasOwn(row.books, brokerKey)) throw new AppError('conflict', connectionGone);
 }
 
 export function removeBook(turn: AccountTurn, brokerKey: string): void {

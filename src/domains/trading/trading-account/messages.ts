@@ -136,6 +136,8 @@ export type TradingAccountContract = {
      * account at the broker to which the book belongs. Returns the key of the other book that belongs to this account; null: there is none.
      */
     addBook(input: OrderRoute & { venueAccount: string | null }): string | null;
+    /** Whether the connection exists: its book ends with it. */
+    hasBook(input: { brokerKey: string }): boolean;
     /** Refuses (`conflict`) while its orders are open or have an unknown outcome. */
     removeBook(input: { brokerKey: string }): void;
     /**

@@ -9,6 +9,7 @@ import type { TradingOrderRow } from '../trading-order/entity.ts';
 import { type NewTradingOrder, tradingOrder } from '../trading-order/messages.ts';
 import { type AccountTurn, contentOf } from './account-turn.ts';
 import { checkOrder } from './check-order.ts';
+import { mustHaveBook } from './connection-books.ts';
 import type { LegFacts, OpenEntry, TradingLimits } from './entity.ts';
 import type { OpenedPosition, OpenPosition, OrderRoute, PlaceOrder } from './messages.ts';
 
@@ -108,7 +109,7 @@ export function newOrder(
 function placeParent(turn: AccountTurn, input: PlaceOrder): { order: TradingOrderRow; isNew: boolean } {
   const { orderId, clientOrderId, terms } = input;
   updateLimits(turn, input.limits);
-  turn.ensureBook(input);
+  mustHaveBook(turn, input.brokerKey);
   claimClientId(turn, clientOrderId, orderId);
   const begins = { ...newOrder(turn, input, terms), ...placedBy(input), clientOrderId };
   const { order, isNew } = turn.ctx.callColocated(tradingOrder, orderId, 'begin', begins);

@@ -69,6 +69,7 @@ export function tradingAccountActor(market: AccountMarket) {
       },
       orderMoved: (state, input, ctx) => work(state, ctx, (turn) => orderMoved(turn, input)),
       adopt: (state, input, ctx) => work(state, ctx, (turn) => adopt(turn, input)),
+      hasBook: (state, { brokerKey }) => ({ state, reply: state !== null && Object.hasOwn(state.books, brokerKey) }),
       addBook: (state, input, ctx) => work(state, ctx, (turn) => addBook(turn, input)),
       removeBook: (state, { brokerKey }, ctx) => work(state, ctx, (turn) => removeBook(turn, brokerKey)),
       abandonOrders: (state, input, ctx) => work(state, ctx, (turn) => abandonOrders(turn, input)),

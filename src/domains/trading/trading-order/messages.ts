@@ -71,8 +71,8 @@ export type TradingOrderContract = {
      * the order any more that it accepted under this id.
      */
     settledAbsent(input: { reason: string; brokerOrderId?: string }): null;
-    /** An order at the broker that this service did not place. A repeat changes nothing. */
-    adoptOrder(input: AdoptOrder): TradingOrderRow;
+    /** An order at the broker that this service did not place. A repeat changes nothing. null: the connection was removed meanwhile. */
+    adoptOrder(input: AdoptOrder): TradingOrderRow | null;
   };
   queries: {
     get(input: null): TradingOrderRow | null;

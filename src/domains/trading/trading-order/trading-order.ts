@@ -9,12 +9,13 @@
 import Type from 'typebox';
 import { defineActor, type EffectContext, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
-import { accountModeOf } from '../../../mode.ts';
+import { accountModeOf, idInMode } from '../../../mode.ts';
 import type { PlaceAnswer } from '../brokers/port.ts';
 import { foreignAtConnecting } from '../brokers/reconciliation.ts';
 import { isFinal, moveOrder, newOrder, type OrderEvent, type OrderState } from '../orders/order-state.ts';
 import type { OutboundTiming } from '../orders/outbound.ts';
 import type { OpenEntry } from '../trading-account/entity.ts';
+import { tradingAccount } from '../trading-account/messages.ts';
 import { abandonOrder, BrokerTurn, cancelAtBroker, sendOrder, termsOf } from './at-broker.ts';
 import { TradingOrder, type TradingOrderRow } from './entity.ts';
 import { tradingOrderInputs } from './inputs.ts';
@@ -39,7 +40,7 @@ const nullableString = Type.Union([Type.String(), Type.Null()]);
 
 export function tradingOrderActor({ venue, timing, timeoutMs }: TradingOrderParts) {
   const atBroker = (state: State, ctx: Context, apply: (turn: BrokerTurn) => void): Turn<State, null> => {
-    if (state === null || state.cancelling?.isAbandoned === true) return { state, reply: null };
+    if (state === null || state.cancelling?.isAbandoned === true || isLeftBehind(state, ctx)) return { state, reply: null };
     const turn = new BrokerTurn(state, timing, ctx);
     apply(turn);
     return { state: turn.end(), reply: null };
@@ -209,8 +210,9 @@ function adoptOrder(
   { tradingAccountId, order, earlier = false, ...route }: AdoptOrder,
   timing: OutboundTiming,
   ctx: Context,
-): Turn<State, Row> {
+): Turn<State, Row | null> {
   if (state !== null) return { state, reply: state };
+  if (!hasBook({ tradingAccountId, brokerKey: route.brokerKey }, ctx)) return { state, reply: null };
   const { symbol, assetClass, side, filledQuantity } = order;
   // An order of a type that is not offered here is shown as a market order of its filled quantity: its quantity is unknown.
   const unknownTerms = {
@@ -256,6 +258,17 @@ function entryOf(row: Row): OpenEntry {
   const nothing = { strategyId: null, held: false, leg: null, group: null, replaces: null, cancelRequested: false, unknown: false };
   const paper = { terms: termsOf(row), filled: row.state.fills.quantity, sequence: 0, triggered: true, expiresAtMs: null };
   return { ...paper, brokerKey, brokerName, orderMode, filledBy, ...nothing };
+}
+
+/**
+ * An ended order of a removed connection: there is no book for a late report. The connection of an open order cannot be removed.
+ */
+function isLeftBehind(row: Row, ctx: Context): boolean {
+  return isFinal(row) && row.filledBy === 'broker' && !hasBook({ tradingAccountId: idInMode(row), brokerKey: row.brokerKey }, ctx);
+}
+
+function hasBook({ tradingAccountId, brokerKey }: { tradingAccountId: string; brokerKey: string }, ctx: Context): boolean {
+  return ctx.callColocated(tradingAccount, tradingAccountId, 'hasBook', { brokerKey });
 }
 
 function existing(state: State): Row {

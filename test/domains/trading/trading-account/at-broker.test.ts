@@ -222,7 +222,7 @@ test("an order placed elsewhere is adopted with its fills and counts; taking ove
   const order: VenueOrder = { ...venueOrder, terms, filledQuantity: '2', averagePrice: '100' };
   const adopting = { ...route, tradingAccountId: account.id, order };
   const adopted = await world.actors.ask(tradingOrder, orderId, 'adoptOrder', adopting);
-  assert.deepEqual([adopted.external, adopted.status], [true, 'accepted']);
+  assert.deepEqual([adopted?.external, adopted?.status], [true, 'accepted']);
   await seen(orderId, order, [fill('t1', '2', '100')]);
   const { open } = (await account.state())!;
   assert.equal(open[orderId]!.filled, '2');
@@ -263,4 +263,25 @@ test('simulated prices cause no profit or loss for holdings at a broker, and tri
   await account.mark();
   assert.equal((await summary())!.dayPnl, '-500');
   assert.deepEqual(account.events('trading.'), ['trading.blocked']);
+});
+
+test('nothing recreates the book of a removed connection: no late report, no order of another program, no new order', async () => {
+  const account = await atBroker();
+  market.content({ AAPL: 100 });
+  answers.place = { kind: 'accepted', brokerOrderId: 'venue 1', order: null };
+  const { id } = await account.place(buy, route);
+  await seen(id, { state: 'cancelled', filledQuantity: '0' });
+  await world.actors.ask(tradingAccount, account.id, 'removeBook', { brokerKey: 'brk_1' });
+  const before = [await account.state(), await account.order(id)];
+  await seen(id, { state: 'cancelled', filledQuantity: '3' }, [fill('t1', '3', '100')]);
+  const foreign = account.newOrderId();
+  for (const state of ['working', 'filled'] as const) {
+    const order: VenueOrder = { ...venueOrder, terms: account.terms(buy), state, filledQuantity: '2', averagePrice: '100' };
+    assert.equal(await world.actors.ask(tradingOrder, foreign, 'adoptOrder', { ...route, tradingAccountId: account.id, order }), null);
+    await seen(foreign, order, [fill('t2', '2', '100')]);
+  }
+  await assert.rejects(account.place(buy, route), { code: 'conflict' });
+  assert.deepEqual([await account.state(), await account.order(id)], before);
+  assert.equal(await world.actors.query(tradingOrder, foreign, 'get', null), null);
+  assert.deepEqual(await account.fills(), []);
 });
