@@ -27,19 +27,18 @@ export type OutboundOptions = {
 
 const maxHeaderBytes = 16 * 1024;
 const connectTimeoutMs = 5000;
-const maxSocketMessageBytes = 2 ** 20;
+const socketLimits = { connectTimeoutMs, maxHeaderBytes, maxMessageBytes: 2 ** 20 };
 /** Headers that are also sent to another origin after a redirect; any other could be a credential. */
 const harmlessHeaders = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
 
 export function createOutbound({ allow, resolve, connections = 16 }: OutboundOptions): Outbound {
   const policy = createAddressPolicy(allow);
-  const guarded = agent(pinnedLookup(resolve ?? dnsResolve(allow.length > 0), policy.permits), connections);
-  const trusting = agent(
-    pinnedLookup(resolve ?? systemResolve, () => true),
-    connections,
-  );
+  const guardedLookup = pinnedLookup(resolve ?? dnsResolve(allow.length > 0), policy.permits);
+  const trustingLookup = pinnedLookup(resolve ?? systemResolve, () => true);
+  const guarded = agent(guardedLookup, connections);
+  const trusting = agent(trustingLookup, connections);
   // Streams stay open: they must not take the connections that short requests share.
-  const streaming = agent(pinnedLookup(resolve ?? dnsResolve(allow.length > 0), policy.permits), null);
+  const streaming = agent(guardedLookup, null);
 
   const limits = connections === null ? null : new OriginLimits(connections);
 
@@ -107,7 +106,7 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
     webSocket(address, listener, { configured = false } = {}) {
       const url = parseUrl(address.replace(/^ws(s?):/i, 'http$1:'));
       if (!configured) checkAddress(url);
-      return openSocket(url, configured ? trusting : guarded, listener);
+      return openSocket(url, configured ? trustingLookup : guardedLookup, socketLimits, listener);
     },
     async close() {
       await Promise.all([guarded.destroy(), trusting.destroy(), streaming.destroy()]);
@@ -151,7 +150,6 @@ function agent(lookup: LookupFunction, connections: number | null): Dispatcher {
     allowH2: false,
     keepAliveTimeout: 4000,
     maxHeaderSize: maxHeaderBytes,
-    webSocket: { maxPayloadSize: maxSocketMessageBytes },
     // The deadline of the whole request replaces these.
     headersTimeout: 0,
     bodyTimeout: 0,
