@@ -51,6 +51,8 @@ export abstract class BrokerStandIn {
   faults: (Fault | null)[] = [];
   /** Connections are cut, sockets too. */
   dark = false;
+  /** Queries are refused as too many, for this number of seconds; null: they are answered. */
+  busyS: number | null = null;
   cash = 100_000;
   /** Called with each new order before it is answered. */
   onMade: (order: StandInOrder) => void = () => {};
@@ -84,6 +86,7 @@ export abstract class BrokerStandIn {
   forget(): void {
     this.orders.length = this.fills.length = this.requests.length = this.faults.length = 0;
     this.dark = false;
+    this.busyS = null;
     this.onMade = () => {};
   }
 
@@ -146,6 +149,8 @@ export abstract class BrokerStandIn {
     };
     if (this.dark) return void request.socket.destroy();
     this.requests.push(received);
+    if (this.busyS !== null && received.method === 'GET')
+      return this.reply(response, { status: 429, text: 'too many requests', headers: { 'retry-after': String(this.busyS) } });
     const fault = this.isOrderPost(received) ? (this.faults.shift() ?? null) : null;
     if (fault === 'cut') return void request.socket.destroy();
     if (fault !== null && typeof fault === 'object' && 'status' in fault) return this.reply(response, fault);

@@ -60,16 +60,8 @@ export const AlpacaAccount = Type.Object({
 });
 
 /** Frames of the stream: `authorization`, `listening`, `trade_updates`. */
-export const AlpacaFrame = Type.Object({
-  stream: text,
-  data: Type.Optional(
-    Type.Object({
-      status: Type.Optional(text),
-      event: Type.Optional(text),
-      order: Type.Optional(Type.Object({ id: text, client_order_id: optionalText })),
-    }),
-  ),
-});
+export const AlpacaFrame = Type.Object({ stream: text });
+export const AlpacaAuthorized = Type.Object({ data: Type.Object({ status: Type.Literal('authorized') }) });
 
 const ended: Readonly<Record<string, VenueOrder['state']>> = {
   filled: 'filled',

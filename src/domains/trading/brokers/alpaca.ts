@@ -9,6 +9,7 @@ import type { Outbound } from '../../../providers/outbound/port.ts';
 import type { OrderTerms } from '../orders/terms.ts';
 import {
   AlpacaAccount,
+  AlpacaAuthorized,
   AlpacaFills,
   AlpacaFrame,
   AlpacaOrder,
@@ -182,10 +183,11 @@ const listen = JSON.stringify({ action: 'listen', data: { streams: ['trade_updat
 
 function meaningOf(message: unknown): SocketMeaning {
   if (!Value.Check(AlpacaFrame, message)) return { kind: 'nothing' };
-  const { stream, data } = message;
+  const { stream } = message;
   if (stream === 'authorization')
-    return data?.status === 'authorized' ? { kind: 'say', say: [listen] } : { kind: 'refused', reason: 'Alpaca refused the stream' };
+    return Value.Check(AlpacaAuthorized, message)
+      ? { kind: 'say', say: [listen] }
+      : { kind: 'refused', reason: 'Alpaca refused the stream' };
   if (stream === 'listening') return { kind: 'ready' };
-  if (stream !== 'trade_updates' || data?.order === undefined) return { kind: 'nothing' };
-  return { kind: 'changed', orders: [{ brokerOrderId: data.order.id, ourId: data.order.client_order_id ?? null }] };
+  return { kind: stream === 'trade_updates' ? 'changed' : 'nothing' };
 }

@@ -100,13 +100,7 @@ export const CoinbaseAccounts = Type.Object({
 export type CoinbaseBalance = Static<typeof CoinbaseAccounts>['accounts'][number];
 
 /** The user channel sends cumulative states, without ids of trades. */
-export const CoinbaseMessage = Type.Object({
-  channel: Type.Optional(text),
-  type: Type.Optional(text),
-  events: Type.Optional(
-    Type.Array(Type.Object({ orders: Type.Optional(Type.Array(Type.Object({ order_id: text, client_order_id: optionalText }))) })),
-  ),
-});
+export const CoinbaseMessage = Type.Object({ channel: Type.Optional(text), type: Type.Optional(text) });
 
 const ended: Readonly<Record<string, VenueOrder['state']>> = {
   FILLED: 'filled',

@@ -310,10 +310,5 @@ function meaningOf(message: unknown): SocketMeaning {
   if (!Value.Check(CoinbaseMessage, message)) return { kind: 'nothing' };
   if (message.type === 'error') return { kind: 'refused', reason: 'Coinbase refused the stream' };
   if (message.channel === 'subscriptions') return { kind: 'ready' };
-  if (message.channel !== 'user') return { kind: 'nothing' };
-  const orders = (message.events ?? []).flatMap((event) => event.orders ?? []);
-  return {
-    kind: 'changed',
-    orders: orders.map(({ order_id, client_order_id }) => ({ brokerOrderId: order_id, ourId: client_order_id ?? null })),
-  };
+  return { kind: message.channel === 'user' ? 'changed' : 'nothing' };
 }

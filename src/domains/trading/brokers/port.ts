@@ -147,8 +147,8 @@ export interface BrokerConnection {
 }
 
 export type UpdateListener = {
-  /** An order may have changed; null: the venue did not name it. */
-  changed(order: { brokerOrderId: string | null; ourId: string | null }): void;
+  /** Orders may have changed. */
+  changed(): void;
   /** From now on changes are streamed; earlier ones must be polled. */
   connected(): void;
   lost(reason: string): void;

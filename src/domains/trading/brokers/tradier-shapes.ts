@@ -62,7 +62,7 @@ export const TradierBalances = Type.Object({
 });
 
 export const TradierSession = Type.Object({ stream: Type.Object({ url: text, sessionid: text }) });
-export const TradierEvent = Type.Object({ event: text, id: Type.Optional(id), tag: optionalText });
+export const TradierEvent = Type.Object({ event: text });
 
 const number = Type.Optional(Type.Union([Type.Number({ minimum: 0, maximum: 1e15 }), Type.Null()]));
 /** Times in milliseconds. */

@@ -202,9 +202,7 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
         return { url, configured, first };
       };
       const onMessage = (message: unknown): SocketMeaning => {
-        if (!Value.Check(TradierEvent, message)) return { kind: 'nothing' };
-        if (message.event !== 'order') return { kind: 'nothing' };
-        return { kind: 'changed', orders: [{ brokerOrderId: message.id === undefined ? null : String(message.id), ourId: null }] };
+        return { kind: Value.Check(TradierEvent, message) && message.event === 'order' ? 'changed' : 'nothing' };
       };
       return new UpdateSocket({ outbound, listener, opening, meaningOf: onMessage, silenceMs: null, readyOnOpen: true });
     },

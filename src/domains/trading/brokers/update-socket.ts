@@ -1,6 +1,6 @@
 /**
  * The stream of a venue's updates: a WebSocket that is reconnected with growing pauses while it is needed. Its messages only trigger polls,
- * so a lost, repeated or unknown message costs nothing but time.
+ * so a lost, repeated or unknown message costs nothing but time. A stream that sends too much is left for the longest pause.
  */
 import { backoffMs } from '../../../backoff.ts';
 import { monotonicMs } from '../../../clock.ts';
@@ -15,7 +15,7 @@ export type SocketOpening = { url: string; configured: boolean; first: readonly 
 export type SocketMeaning =
   | { kind: 'ready' }
   | { kind: 'say'; say: readonly string[] }
-  | { kind: 'changed'; orders: { brokerOrderId: string | null; ourId: string | null }[] }
+  | { kind: 'changed' }
   | { kind: 'refused'; reason: string }
   | { kind: 'nothing' };
 
@@ -36,6 +36,10 @@ const maxPauseMs = 30_000;
 const readyWithinMs = 15_000;
 /** A connection that lasted this long resets the pause. */
 const lastingMs = 60_000;
+/** Failures after which the pause grows no more. */
+const maxFailures = 30;
+/** More than an account's orders can cause; parsing this much takes a small part of the second. */
+const maxPerSecond = { messages: 1_000, bytes: 4 * 2 ** 20 } as const;
 
 export class UpdateSocket implements UpdateStream {
   private readonly options: UpdateSocketOptions;
@@ -45,6 +49,7 @@ export class UpdateSocket implements UpdateStream {
   private failures = 0;
   private isReady = false;
   private openedAtMs = 0;
+  private received = { sinceMs: 0, messages: 0, bytes: 0 };
   /** Identifies the current connection: events of an earlier one are ignored. */
   private turn = 0;
 
@@ -95,6 +100,7 @@ export class UpdateSocket implements UpdateStream {
 
   private take(turn: number, data: string | Uint8Array): void {
     const { listener, meaningOf, silenceMs } = this.options;
+    if (this.isTooMuch(data)) return this.fail(turn, 'the stream sends too much', true);
     const meaning = meaningOf(messageIn(data));
     if (this.isReady) {
       clearTimeout(this.timer);
@@ -106,11 +112,9 @@ export class UpdateSocket implements UpdateStream {
       case 'say':
         return this.say(meaning.say);
       case 'changed':
-        for (const order of meaning.orders) listener.changed(order);
-        return;
+        return listener.changed();
       case 'refused':
-        this.failures = Number.MAX_SAFE_INTEGER;
-        return this.fail(turn, meaning.reason);
+        return this.fail(turn, meaning.reason, true);
       case 'nothing':
         return;
     }
@@ -136,10 +140,20 @@ export class UpdateSocket implements UpdateStream {
     this.timer.unref();
   }
 
-  private fail(turn: number, reason: string): void {
+  private isTooMuch(data: string | Uint8Array): boolean {
+    const nowMs = monotonicMs();
+    if (nowMs - this.received.sinceMs >= 1_000) this.received = { sinceMs: nowMs, messages: 0, bytes: 0 };
+    this.received.messages++;
+    this.received.bytes += data.length;
+    return this.received.messages > maxPerSecond.messages || this.received.bytes > maxPerSecond.bytes;
+  }
+
+  /** @param isHopeless the next try comes after the longest pause */
+  private fail(turn: number, reason: string, isHopeless = false): void {
     if (turn !== this.turn) return;
     const wasReady = this.isReady;
-    if (wasReady && monotonicMs() - this.openedAtMs >= lastingMs) this.failures = 0;
+    if (isHopeless) this.failures = maxFailures;
+    else if (wasReady && monotonicMs() - this.openedAtMs >= lastingMs) this.failures = 0;
     this.turn++;
     this.isReady = false;
     this.socket?.close();
@@ -148,7 +162,7 @@ export class UpdateSocket implements UpdateStream {
     if (this.stop.signal.aborted) return;
     if (wasReady) this.options.listener.lost(reason);
     const pauseMs = backoffMs(this.failures, this.options.firstPauseMs ?? 1_000, maxPauseMs);
-    this.failures = Math.min(this.failures + 1, 30);
+    this.failures = Math.min(this.failures + 1, maxFailures);
     this.timer = setTimeout(() => this.connect(), pauseMs);
     this.timer.unref();
   }

@@ -36,6 +36,8 @@ export type RoundResult = OrderUpdates & {
    * these.
    */
   positions: VenuePosition[] | null;
+  /** The broker lists no fills for this time; null: it has not said so. */
+  retryAfterMs: number | null;
 };
 export type RoundFailure = Exclude<Answer<never>, { kind: 'known' }>;
 
@@ -92,6 +94,7 @@ export async function queryBroker(
     more: fills.more,
     missing: { all: new Set(missing), queried: due, absent },
     positions: listing?.kind === 'known' ? (positions?.value ?? null) : null,
+    retryAfterMs: listing?.kind === 'retry_after' ? listing.waitMs : null,
   };
 }
 

@@ -20,6 +20,7 @@ import { ForgottenOrders } from './forgotten-orders.ts';
 import { brokerConnection } from './messages.ts';
 import { lockedCredentials, type OpenConnections } from './open-connections.ts';
 import { queryBroker, type RoundResult } from './round.ts';
+import { RoundPace } from './round-pace.ts';
 import { type StoredOrder, storedOrders } from './stored-orders.ts';
 
 export type WatcherParts = {
@@ -54,6 +55,8 @@ export class ConnectionWatcher {
   private wanted: Extent | null = null;
   private running: Promise<void> | null = null;
   private timer: NodeJS.Timeout | undefined;
+  private readonly pace: RoundPace;
+  private pause: NodeJS.Timeout | null = null;
   private readonly booked = new Set<string>();
   /** When the broker first counted fills of an order that it has not listed. By the broker's id. */
   private readonly lacking = new Map<string, number>();
@@ -69,6 +72,7 @@ export class ConnectionWatcher {
     this.shard = shard;
     this.parts = parts;
     this.forgotten = new ForgottenOrders(parts);
+    this.pace = new RoundPace(parts.pollMs / 2);
   }
 
   /** The connection is new or has changed: begins with a full round. */
@@ -91,17 +95,32 @@ export class ConnectionWatcher {
   end(): void {
     this.stop.abort();
     clearTimeout(this.timer);
+    if (this.pause !== null) clearTimeout(this.pause);
     this.stream?.close();
     this.stream = null;
   }
 
-  /** One round at a time; a request during a round is served directly after it. */
+  /** One round at a time; a request during a round is served after it. */
   private request(extent: Extent): void {
-    if (this.stop.signal.aborted) return;
     if (this.wanted !== 'all') this.wanted = extent;
-    this.running ??= this.run().finally(() => {
+    this.begin();
+  }
+
+  private begin(): void {
+    if (this.stop.signal.aborted || this.wanted === null || this.running !== null || this.pause !== null) return;
+    const pauseMs = this.pace.pauseMs(monotonicMs());
+    if (pauseMs > 0) {
+      this.pause = setTimeout(() => {
+        this.pause = null;
+        this.begin();
+      }, pauseMs);
+      this.pause.unref();
+      return;
+    }
+    this.pace.began(monotonicMs());
+    this.running = this.run().finally(() => {
       this.running = null;
-      if (this.wanted !== null && !this.stop.signal.aborted) this.request(this.wanted);
+      this.begin();
     });
   }
 
@@ -114,9 +133,10 @@ export class ConnectionWatcher {
       this.row ??= await this.parts.actors.query(brokerConnection, this.id, 'get', null);
       if (this.row === null) return this.end();
       if (this.parts.connections.isLocked(this.row)) return await this.report(lockedCredentials);
-      await (this.row.filledBy === 'embedded' || this.row.error !== null || !this.row.adopted
-        ? this.connect(this.row)
-        : this.round(this.row, extent));
+      const isReady = this.row.filledBy === 'broker' && this.row.error === null && this.row.adopted;
+      if (isReady) await this.round(this.row, extent);
+      // Polls do not repeat credentials that the broker refuses.
+      else if (extent === 'all') await this.connect(this.row);
     } catch (err) {
       if (!this.stop.signal.aborted) this.parts.log.warn({ err, broker_id: this.id }, 'a broker could not be reconciled; trying again');
     }
@@ -134,7 +154,7 @@ export class ConnectionWatcher {
   private async connect(row: ConnectedBrokerRow): Promise<void> {
     const { connections, actors } = this.parts;
     const broker = connections.adapter(row);
-    const account = await broker.account(this.stop.signal);
+    const account = this.noteWait(await broker.account(this.stop.signal));
     if (account.kind !== 'known') {
       // An existing connection stays connected while its broker does not answer.
       if (account.kind === 'credentials' || row.error !== null) await this.report(failureText(account));
@@ -145,7 +165,7 @@ export class ConnectionWatcher {
     if (other !== null && row.filledBy === 'broker' && !row.adopted)
       return this.report(`The broker account is connected already, as ${other}: delete this connection`);
     if (row.filledBy === 'broker' && !row.adopted) {
-      const figures = await connections.figures(row, this.stop.signal);
+      const figures = this.noteWait(await connections.figures(row, this.stop.signal));
       if (figures.kind !== 'known') return this.report(failureText(figures));
       await actors.ask(brokerConnection, this.id, 'adopt', { figures: figures.value, by: null });
     }
@@ -160,6 +180,12 @@ export class ConnectionWatcher {
     const other = await this.parts.actors.ask(brokerConnection, this.id, 'identify', { venueAccount });
     this.isIdentified = other === null;
     return other;
+  }
+
+  /** If the broker demands a pause, no round begins before its end. */
+  private noteWait<A extends { kind: string; waitMs?: number }>(answer: A): A {
+    if (answer.kind === 'retry_after' && answer.waitMs !== undefined) this.pace.wait(answer.waitMs, monotonicMs());
+    return answer;
   }
 
   private async report(error: string | null): Promise<void> {
@@ -190,27 +216,24 @@ export class ConnectionWatcher {
     const broker = connections.adapter(row);
     this.listen(row, broker);
     if (extent === 'all' && !this.isIdentified) {
-      const account = await broker.account(this.stop.signal);
+      const account = this.noteWait(await broker.account(this.stop.signal));
       if (account.kind === 'known') await this.identify(account.value);
     }
     const before = extent === 'all' ? await this.positions(row) : {};
     const held = storedOrders(database, row.id);
     const earlier = new Set(row.earlier);
-    const result = await queryBroker(
-      broker,
-      held,
-      {
-        ...{ extent, cursor: row.cursor, sinceMs: row.since },
-        isBooked: (id) => this.booked.has(id),
-        isEarlier: (id) => earlier.has(id),
-        overdue: this.overdue(),
-        // A full round queries all.
-        isResting: (id) => extent === 'orders' && this.forgotten.isResting(id, monotonicMs()),
-      },
-      this.stop.signal,
-    );
+    const input = {
+      ...{ extent, cursor: row.cursor, sinceMs: row.since },
+      isBooked: (id: string) => this.booked.has(id),
+      isEarlier: (id: string) => earlier.has(id),
+      overdue: this.overdue(),
+      // A full round queries all.
+      isResting: (id: string) => extent === 'orders' && this.forgotten.isResting(id, monotonicMs()),
+    };
+    const result = this.noteWait(await queryBroker(broker, held, input, this.stop.signal));
     if (result.kind === 'credentials') return this.report(result.reason);
     if (result.kind !== 'answered') return;
+    if (result.retryAfterMs !== null) this.pace.wait(result.retryAfterMs, monotonicMs());
     await this.updateOrders(row, result);
     this.remember(result);
     this.forgotten.update(result.missing, monotonicMs());
@@ -220,7 +243,8 @@ export class ConnectionWatcher {
       if (this.row === row) this.row = { ...row, cursor: result.cursor };
       if (extent === 'all') await actors.ask(brokerConnection, this.id, 'advanced', { cursor: result.cursor });
     }
-    if (result.more) this.request('orders');
+    // The same fills would be listed again if the cursor stays.
+    if (result.more && result.cursor !== row.cursor) this.request('orders');
     if (result.positions === null) return;
     const open = await held.open();
     const unknown = open.filter(({ unknownOutcome }) => unknownOutcome);
@@ -313,7 +337,7 @@ export class ConnectionWatcher {
     const overdue = new Set(this.forgotten.overdue(monotonicMs()));
     for (const { id, brokerOrderId } of open) {
       if (brokerOrderId === null || !absent.includes(brokerOrderId) || !overdue.has(brokerOrderId)) continue;
-      const answer = await broker.cancel(brokerOrderId, this.stop.signal);
+      const answer = this.noteWait(await broker.cancel(brokerOrderId, this.stop.signal));
       if (answer.kind === 'requested') this.forgotten.delete(brokerOrderId);
       if (answer.kind !== 'refused') continue;
       const reason = 'The broker accepted the order and does not have it any more: how it ended is not known';
@@ -331,7 +355,8 @@ export class ConnectionWatcher {
     const different = new Set(this.differences.map(({ symbol }) => symbol));
     for (const { id, symbol, brokerOrderId, sentAtMs } of settling) {
       const isDifferent = different.has(symbol);
-      const found = isDifferent ? null : await broker.lookUp({ ourId: id, symbol, brokerOrderId, sinceMs: sentAtMs! }, this.stop.signal);
+      const about = { ourId: id, symbol, brokerOrderId, sinceMs: sentAtMs! };
+      const found = isDifferent ? null : this.noteWait(await broker.lookUp(about, this.stop.signal));
       const isAbsent = found?.kind === 'known' && found.value.kind === 'absent';
       if (!isAbsent) {
         this.absent.delete(id);

@@ -83,6 +83,9 @@ test('a broker that does not answer is retried, and then its figures are taken o
 
 test('credentials that are refused later are reported once and block orders, until they are accepted again', async () => {
   const broker = await world.connect('alpaca');
+  // Its polls do not repeat the credentials.
+  const { id } = await world.place(broker);
+  await world.status(id, 'accepted');
   world.alpaca.locked = true;
   await until(async () => (await known(broker))!.status === 'error', 'the error');
   // It is retried in each round, not at once, for any text of the broker.
