@@ -31,6 +31,8 @@ export type StrategyWorld = {
   atStep: (step: string, who: string) => Promise<void>;
   /** The history of a broker's prices, for runs that are started with it. */
   barsOfBroker: NonNullable<Prices['barsOf']>;
+  /** The brokers at which prices and bars were requested; null: at none in particular. */
+  pricedAt: Set<string | null>;
   compute: Compute;
   account(): PaperAccount;
   create(account: PaperAccount, deciding: Strategy, symbols: string[], settings?: RunSettings): Promise<string>;
@@ -53,11 +55,15 @@ export async function strategyWorld(now: string): Promise<StrategyWorld> {
     connections: noConnections,
     stats: new TradingStats(),
     prices: {
-      async quoteOf({ accountId }, symbol) {
+      async quoteOf({ accountId }, symbol, brokerKey) {
+        world.pricedAt.add(brokerKey ?? null);
         await world.atStep(`price of ${symbol}`, accountId);
         return market.quoteNow(symbol);
       },
-      barsOf: (...given) => world.barsOfBroker(...given),
+      async barsOf(...given) {
+        world.pricedAt.add(given[2] ?? null);
+        return world.barsOfBroker(...given);
+      },
     },
   };
   const parts = {
@@ -83,6 +89,7 @@ export async function strategyWorld(now: string): Promise<StrategyWorld> {
     market,
     atStep: async () => {},
     barsOfBroker: async () => 'own',
+    pricedAt: new Set(),
     compute: inlineCompute,
     account: () => new PaperAccount(world.runtime, market),
     async create({ accountId }, deciding, symbols, settings = {}) {

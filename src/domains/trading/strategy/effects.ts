@@ -9,6 +9,7 @@ import type { Series } from '../bars.ts';
 import { isoDate, utcDay } from '../market/calendar.ts';
 import type { LocalMarket } from '../market/local-market.ts';
 import type { BarsRequest } from '../market/port.ts';
+import { parseSymbol } from '../market/symbol.ts';
 import { cancelOrder } from '../orders/change-order.ts';
 import type { OrderEntryParts } from '../orders/order-entry.ts';
 import { placeOrder } from '../orders/place-order.ts';
@@ -16,7 +17,7 @@ import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.
 import { tradingOrder } from '../trading-order/messages.ts';
 import { warmUpBars } from './config.ts';
 import type { Decided, DecideJobInput } from './decide-messages.ts';
-import { type Decide, type Place, type StrategyContract, strategy } from './messages.ts';
+import { type Decide, type Place, type Plan, type StrategyContract, strategy } from './messages.ts';
 import { classesOf, dateBefore } from './next-bar.ts';
 import { ownOpenOrders, planRun } from './plan-effect.ts';
 import type { Intent, PlacedIntent } from './run.ts';
@@ -110,7 +111,7 @@ export async function codeFault(compute: Compute, account: string, code: string,
 async function decide(
   { database, compute, orderEntry }: StrategyEffectParts,
   strategyId: string,
-  { accountId, mode, version, symbols, startedMs, seen, capital, source }: Decide,
+  { accountId, mode, version, symbols, startedMs, seen, capital, source, brokers = {} }: Decide,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<Decided> {
@@ -136,7 +137,7 @@ async function decide(
       ? { kind: 'embedded', symbols, ...period, nowMs }
       : {
           kind: 'columns',
-          series: await barsOfBroker(orderEntry, { accountId, mode }, symbols, period, signal),
+          series: await barsOfBroker(orderEntry, { accountId, mode, brokers }, symbols, period, signal),
           daily: timeframe === '1d',
         };
   const input: DecideJobInput = {
@@ -155,14 +156,15 @@ async function decide(
 /** Throws `unavailable` if the broker's bars are unavailable now: a run that began with them uses no others. */
 async function barsOfBroker(
   { prices }: OrderEntryParts,
-  owner: AccountMode,
+  { brokers, ...owner }: AccountMode & Pick<Plan, 'brokers'>,
   symbols: readonly string[],
   period: Pick<BarsRequest, 'timeframe' | 'start' | 'end'>,
   signal: AbortSignal,
 ): Promise<Series[]> {
   const series: Series[] = [];
   for (const symbol of symbols) {
-    const found = await prices.barsOf?.(owner, { symbol, ...period, adjusted: true, signal });
+    const brokerKey = brokers[parseSymbol(symbol)!.assetClass];
+    const found = await prices.barsOf?.(owner, { symbol, ...period, adjusted: true, signal }, brokerKey);
     if (found === undefined || found === null || found === 'own')
       throw new AppError('unavailable', `The broker returned no bars of ${symbol}`);
     series.push({ symbol, bars: found.bars });

@@ -45,6 +45,8 @@ export type Decide = {
   seen: Seen;
   capital: number;
   source?: Run['source'];
+  /** Absent in decisions that an earlier version began: then the newest connected brokers have the prices. */
+  brokers?: Run['brokers'];
 };
 export type Plan = Pick<Run, 'symbols' | 'brokers'> & {
   accountId: string;

@@ -28,7 +28,7 @@ export async function planRun(orderEntry: OrderEntryParts, strategyId: string, i
   // Symbols that an earlier version has bought and this one does not trade are sold.
   const all = [...new Set([...input.symbols, ...held])].filter((symbol) => only?.includes(symbol) ?? true);
   const [quotes, settings] = await Promise.all([
-    quotesOf(orderEntry, owner, [...new Set([...all, ...held])]),
+    quotesOf(orderEntry, owner, [...new Set([...all, ...held])], input.brokers),
     orderEntry.actors.query(accountSettings, accountId, 'get', null),
   ]);
   const limits = tradingLimitsOf(settings);
@@ -95,10 +95,15 @@ async function holdingsOf(
   return brokers;
 }
 
-/** Prices that are unavailable now are left out. */
-async function quotesOf({ prices }: OrderEntryParts, owner: AccountMode, symbols: string[]): Promise<Map<string, Quote | null>> {
-  const found = await Promise.all(symbols.map(async (symbol) => [symbol, await prices.quoteOf(owner, symbol).catch(() => null)] as const));
-  return new Map(found);
+/** At the brokers of the run. Prices that are unavailable now are left out. */
+async function quotesOf(
+  { prices }: OrderEntryParts,
+  owner: AccountMode,
+  symbols: string[],
+  brokers: Plan['brokers'],
+): Promise<Map<string, Quote | null>> {
+  const quoteOf = (symbol: string) => prices.quoteOf(owner, symbol, brokers[parseSymbol(symbol)!.assetClass]).catch(() => null);
+  return new Map(await Promise.all(symbols.map(async (symbol) => [symbol, await quoteOf(symbol)] as const)));
 }
 
 /** The profit or loss of the strategy's own orders, at current prices: in billionths. */

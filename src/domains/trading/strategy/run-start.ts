@@ -53,10 +53,10 @@ export async function prepareStart(
     deciding.type === 'custom'
       ? isoDate(utcDay(nowMs) - daysOfCode)
       : dateBefore(warmUpBars(deciding), timeframe, nowMs, classesOf(row.symbols));
-  const reaches = async (symbol: string) =>
-    (await orderEntry.prices.barsOf?.(principal, { ...period, symbol, start: reach, end: reach })) !== null;
-  const hasHistory = async (symbol: string) => {
-    const bars = await orderEntry.prices.barsOf?.(principal, { symbol, ...period });
+  const reaches = async (symbol: string, brokerKey: string) =>
+    (await orderEntry.prices.barsOf?.(principal, { ...period, symbol, start: reach, end: reach }, brokerKey)) !== null;
+  const hasHistory = async (symbol: string, brokerKey: string) => {
+    const bars = await orderEntry.prices.barsOf?.(principal, { symbol, ...period }, brokerKey);
     return bars === undefined || bars === 'own' || (bars !== null && bars.bars.time.length > 0);
   };
   const sources = new Set<SourceName>();
@@ -67,12 +67,13 @@ export async function prepareStart(
       if (unready !== null) throw new AppError('conflict', unready);
       brokers[assetClass] = route.brokerKey;
     }
-    const quote = await orderEntry.prices.quoteOf(principal, symbol);
+    const brokerKey = brokers[assetClass];
+    const quote = await orderEntry.prices.quoteOf(principal, symbol, brokerKey);
     if (quote === null) throw new AppError('conflict', `${symbol} is not traded here`);
     sources.add(quote.source);
-    if (!(await hasHistory(symbol)) || (mode === 'live' && quote.source === 'embedded'))
+    if (!(await hasHistory(symbol, brokerKey)) || (mode === 'live' && quote.source === 'embedded'))
       throw new AppError('conflict', `There is no history of the prices that ${symbol} is traded at`);
-    if (!(await reaches(symbol)))
+    if (!(await reaches(symbol, brokerKey)))
       throw new AppError('conflict', `The broker's ${timeframe} bars of ${symbol} do not go back far enough for this strategy`);
   }
   // Decisions based on one price history do not apply to prices of another.

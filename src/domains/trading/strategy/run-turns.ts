@@ -191,8 +191,8 @@ function intentOf(row: Running, barMs: number, legs: Record<string, number>, bro
 
 function decide(row: Running, ctx: Context): StrategyRow {
   const { accountId, mode, run } = row;
-  const { version, symbols, startedMs, seen, capitalOfCode: capital, source } = run;
-  const input = { accountId, mode, version, symbols, startedMs, seen, capital, ...(source !== undefined && { source }) };
+  const { version, symbols, startedMs, seen, capitalOfCode: capital, source, brokers } = run;
+  const input = { accountId, mode, version, symbols, startedMs, seen, capital, brokers, ...(source !== undefined && { source }) };
   return beginStage(row, { at: 'deciding', effectId: ctx.run('decide', input) });
 }
 

@@ -291,10 +291,11 @@ test('a halt and a refused order are recorded, do not count as failures, and the
   await world.stop(one.id);
 });
 
-test("a run on a broker's prices decides only on the broker's bars, and waits while they are unavailable", {
+test("a run on a broker's prices decides only on the bars of its own broker, is sized at its prices, and waits while they are unavailable", {
   timeout: 240_000,
 }, async (t) => {
   const account = world.account();
+  world.pricedAt.clear();
   const id = await world.create(account, { type: 'momentum', config: { lookback: 1 } }, ['AAPL'], { capital: 10_000 });
   await world.start(account, id, 'broker');
   const asked: BarsRequest[] = [];
@@ -313,6 +314,8 @@ test("a run on a broker's prices decides only on the broker's bars, and waits wh
   assert.deepEqual([asked.length, row!.run!.targets.AAPL!.weight, row!.run!.failures], [3, 1, 0]);
   assert.deepEqual([asked[0]!.symbol, asked[0]!.timeframe, asked[0]!.end, asked[0]!.adjusted], ['AAPL', '1d', today, true]);
   await open([{ account, id }]);
+  await world.prepare(account, id);
+  assert.deepEqual([...world.pricedAt], ['embedded']);
   await world.stop(id);
 });
 

@@ -46,14 +46,33 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
     return source;
   }
 
-  /** The brokers whose prices count for a symbol, in order of preference. */
-  async function sourcesOf(owner: AccountMode, { assetClass }: Instrument): Promise<KnownConnection[]> {
-    if (market.name === 'file') return [];
-    return (await connections.of(owner)).filter(({ brokerName, status }) => {
-      const trades = capabilitiesOf[brokerName].assetClasses[assetClass] !== undefined;
-      return status === 'connected' && trades && (brokerName !== 'alpaca' || hasData);
-    });
+  /** Whether the broker's prices count for a symbol of this class. */
+  function isSource({ brokerName, status }: KnownConnection, { assetClass }: Instrument): boolean {
+    const trades = capabilitiesOf[brokerName].assetClasses[assetClass] !== undefined;
+    return status === 'connected' && trades && (brokerName !== 'alpaca' || hasData);
   }
+
+  /**
+   * The broker whose price of the symbol counts, and this price. null: the symbol is unknown; `own`: no broker has prices.
+   *
+   * @param known the account's connections, newest first
+   */
+  async function quotedBy(owner: AccountMode, known: readonly KnownConnection[], instrument: Instrument, brokerKey?: string) {
+    const isNamed = ({ id }: KnownConnection) => id === brokerKey;
+    const sources = known.filter((connection) => isSource(connection, instrument));
+    let isUnknown = false;
+    for (const connection of sources.toSorted((a, b) => Number(isNamed(b)) - Number(isNamed(a)))) {
+      const answer = await quoteOnce(owner, connection, instrument);
+      if (answer.kind !== 'quoted') continue;
+      if (answer.quote !== null) return { connection, quote: answer.quote };
+      if (isNamed(connection)) return null;
+      isUnknown = true;
+    }
+    return isUnknown ? null : 'own';
+  }
+
+  /** The account's connections; none if the market's file has the prices. */
+  const knownTo = async (owner: AccountMode) => (market.name === 'file' ? [] : connections.of(owner));
 
   async function ask(owner: AccountMode, { id, brokerName }: KnownConnection, instrument: Instrument): Promise<BrokerQuote> {
     if (brokerName === 'alpaca') {
@@ -92,37 +111,29 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
       await market.ready;
       const instrument = parseSymbol(symbol);
       if (instrument === null) return market.quote(symbol);
-      const isNamed = ({ id }: KnownConnection) => id === brokerKey;
-      const sources = (await sourcesOf(owner, instrument)).toSorted((a, b) => Number(isNamed(b)) - Number(isNamed(a)));
-      let isUnknown = false;
-      for (const connection of sources) {
-        const answer = await quoteOnce(owner, connection, instrument);
-        if (answer.kind !== 'quoted') continue;
-        if (answer.quote !== null || isNamed(connection)) return answer.quote;
-        isUnknown = true;
-      }
-      return isUnknown ? null : market.quote(symbol);
+      const found = await quotedBy(owner, await knownTo(owner), instrument, brokerKey);
+      return found === 'own' ? market.quote(symbol) : (found?.quote ?? null);
     },
 
-    async barsOf(owner, request) {
+    async barsOf(owner, request, brokerKey) {
       await market.ready;
       const instrument = parseSymbol(request.symbol);
       if (instrument === null) return null;
-      for (const connection of await sourcesOf(owner, instrument)) {
-        if (connection.brokerName !== 'alpaca') {
-          const quoted = await quoteOnce(owner, connection, instrument);
-          if (quoted.kind === 'no_data') continue;
-          return quoted.quote === null ? null : await barsAt(connection, request, instrument);
-        }
-        const source = await alpacaData(owner, connection.id);
-        if (source === null) continue;
-        try {
-          return await source.bars(request);
-        } catch (cause) {
-          throw shown(cause);
-        }
+      const known = await knownTo(owner);
+      // Decisions must not pass to the history of another broker for as long as this one is not connected.
+      if (known.some(({ id, status }) => id === brokerKey && status === 'error'))
+        throw new AppError('unavailable', 'The broker is not connected');
+      const found = await quotedBy(owner, known, instrument, brokerKey);
+      if (found === null || found === 'own') return found;
+      const { connection } = found;
+      if (connection.brokerName !== 'alpaca') return barsAt(connection, request, instrument);
+      const source = await alpacaData(owner, connection.id);
+      if (source === null) throw new AppError('unavailable', 'The broker returned no bars: try again');
+      try {
+        return await source.bars(request);
+      } catch (cause) {
+        throw shown(cause);
       }
-      return 'own';
     },
   };
 }

@@ -135,18 +135,22 @@ test('each class uses the newest broker that trades it: Tradier’s quotes for e
 
 test('a named broker prices its orders and decides which symbols it has; otherwise the next broker that knows the symbol is used', async (t) => {
   const answered: string[] = [];
+  let status: 'connected' | 'error' = 'connected';
   const sides = { bid: 10, ask: 11, bidSize: 1, askSize: 1, atMs: clock.nowMs() };
   const known: Record<string, string[]> = { brk_new: ['BTC-USD'], brk_old: ['BTC-USD', 'X01-USD'] };
   const connections: BrokerPricesParts['connections'] = {
-    of: async () => ['brk_new', 'brk_old'].map((id) => ({ ...connected, id, brokerName: 'coinbase' })),
+    of: async () => ['brk_new', 'brk_old'].map((id) => ({ ...connected, id, brokerName: 'coinbase', ...(id === 'brk_old' && { status }) })),
     credentialsOf: async () => null,
     quote: async (id, symbol) => {
       answered.push(`${id} ${symbol}`);
       return { kind: 'known', value: known[id]!.includes(symbol) ? sides : null };
     },
-    bars: async () => ({ kind: 'known', value: null }),
+    bars: async (id) => {
+      answered.push(`${id} bars`);
+      return { kind: 'known', value: { minutes: 60, bars: [] } };
+    },
   };
-  const { quoteOf } = await prices(t, { connections });
+  const { quoteOf, barsOf } = await prices(t, { connections });
   const askedFor = async (symbol: string, brokerKey?: string) => {
     answered.length = 0;
     const quote = await quoteOf(owner, symbol, brokerKey);
@@ -157,6 +161,17 @@ test('a named broker prices its orders and decides which symbols it has; otherwi
   assert.deepEqual(await askedFor('BTC-USD', 'embedded'), [10, 'brk_new BTC-USD']);
   assert.deepEqual(await askedFor('Y01-USD', 'brk_new'), [null, 'brk_new Y01-USD'], 'its own market is not asked');
   assert.deepEqual(await askedFor('Z01-USD'), [null, 'brk_new Z01-USD', 'brk_old Z01-USD']);
+  const barsFrom = async (symbol: string, brokerKey?: string) => {
+    const request = { symbol, timeframe: '1h', start: '2026-10-05', end: '2026-10-06', adjusted: true } as const;
+    answered.length = 0;
+    const bars = await barsOf!(owner, request, brokerKey);
+    return [bars !== null && bars !== 'own', answered.at(-1)];
+  };
+  assert.deepEqual(await barsFrom('X01-USD'), [true, 'brk_old bars'], 'the history of the price that is shown');
+  assert.deepEqual(await barsFrom('BTC-USD', 'brk_old'), [true, 'brk_old bars']);
+  assert.deepEqual(await barsFrom('W01-USD', 'brk_new'), [false, 'brk_new W01-USD']);
+  status = 'error';
+  await assert.rejects(barsFrom('BTC-USD', 'brk_old'), { code: 'unavailable' }, 'another broker has other prices');
 });
 
 test('a server for orders only has no prices; an unreachable server or an invalid answer leads to no invented price', async (t) => {
