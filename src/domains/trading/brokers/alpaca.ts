@@ -39,6 +39,8 @@ const hosts = { paper: 'https://paper-api.alpaca.markets', live: 'https://api.al
 const pageSize = 100;
 const ordersPageSize = 500;
 const maxPages = 20;
+/** More than the fills of `overlapMs`: otherwise each round would read the same ones. */
+const maxFillPages = 100;
 /** The last seconds are requested again each time: fills of one moment are not all listed at once. */
 const overlapMs = 300_000;
 /** "Unprocessable"; also the answer to a client order id that was used before. */
@@ -64,17 +66,20 @@ export function openAlpaca({ outbound, clock, mode, credentials, apiUrl, timeout
 
   async function openOrders(signal?: AbortSignal): Promise<Answer<VenueOrder[]>> {
     const orders = new Map<string, VenueOrder>();
+    // Also those of other kinds, which fill pages like the others.
+    const listed = new Set<string>();
     let after = '';
     for (let page = 0; page < maxPages; page++) {
       const query = new URLSearchParams({ status: 'open', limit: String(ordersPageSize), direction: 'asc', nested: 'false' });
       if (after !== '') query.set('after', after);
       const answer = readAnswer(await get(`/v2/orders?${query}`, signal), AlpacaOrders);
       if (answer.kind !== 'known') return answer;
-      const known = orders.size;
+      const known = listed.size;
+      for (const { id } of answer.value) listed.add(id);
       for (const order of answer.value.map(orderOf)) if (order !== null) orders.set(order.brokerOrderId, order);
+      if (answer.value.length < ordersPageSize) return { kind: 'known', value: [...orders.values()] };
       after = answer.value.at(-1)?.submitted_at ?? '';
-      const isLast = answer.value.length < ordersPageSize || orders.size === known || after === '';
-      if (isLast) return { kind: 'known', value: [...orders.values()] };
+      if (listed.size === known || after === '') return { kind: 'unknown', reason: 'the pages of the open orders do not go on' };
     }
     return { kind: 'unknown', reason: 'there are too many open orders to list' };
   }
@@ -108,7 +113,7 @@ export function openAlpaca({ outbound, clock, mode, credentials, apiUrl, timeout
       const fromMs = cursor === null ? sinceMs : Number(cursor) - overlapMs;
       const found: VenueFills = { fills: [], cursor: cursor ?? String(sinceMs), more: false };
       let token = '';
-      for (let page = 0; page < maxPages; page++) {
+      for (let page = 0; page < maxFillPages; page++) {
         const query = new URLSearchParams({ after: new Date(fromMs).toISOString(), direction: 'asc', page_size: String(pageSize) });
         if (token !== '') query.set('page_token', token);
         const answer = readAnswer(await get(`/v2/account/activities/FILL?${query}`, signal), AlpacaFills);
@@ -116,7 +121,8 @@ export function openAlpaca({ outbound, clock, mode, credentials, apiUrl, timeout
         for (const fill of answer.value.map(fillOf)) {
           if (fill === null) continue;
           found.fills.push(fill);
-          if (fill.atMs > Number(found.cursor)) found.cursor = String(fill.atMs);
+          // A cursor in the future would leave out the fills until then.
+          if (fill.atMs > Number(found.cursor)) found.cursor = String(Math.max(Number(found.cursor), Math.min(fill.atMs, clock.nowMs())));
         }
         const last = answer.value.at(-1)?.id ?? '';
         if (answer.value.length < pageSize || last === token) return { kind: 'known', value: found };

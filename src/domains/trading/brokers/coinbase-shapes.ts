@@ -97,6 +97,8 @@ export const CoinbaseAccounts = Type.Object({
   has_next: Type.Optional(Type.Boolean()),
   cursor: optionalText,
 });
+/** Read in the vendor's OpenAPI description. */
+export const CoinbaseKeyPermissions = Type.Object({ portfolio_uuid: optionalText });
 export type CoinbaseBalance = Static<typeof CoinbaseAccounts>['accounts'][number];
 
 /** The user channel sends cumulative states, without ids of trades. */

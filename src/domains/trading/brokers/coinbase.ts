@@ -2,6 +2,7 @@
  * Coinbase Advanced Trade, live only: it has no paper venue. Refusals are in answers with status 200. A second post of the same body is
  * answered with the first order, which resolves a lost answer; an order can be found by our id only by searching the list of orders.
  */
+import type { Static, TSchema } from 'typebox';
 import Value from 'typebox/value';
 import type { Clock } from '../../../clock.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
@@ -18,6 +19,7 @@ import {
   CoinbaseCancelled,
   CoinbaseCandles,
   CoinbaseFills,
+  CoinbaseKeyPermissions,
   CoinbaseMessage,
   CoinbaseOrder,
   CoinbaseOrders,
@@ -109,17 +111,36 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
     isEnough: (orders: VenueOrder[]) => boolean = () => false,
   ): Promise<Answer<VenueOrder[]>> {
     const orders: VenueOrder[] = [];
+    return readPages('/orders/historical/batch', filter, CoinbaseOrders, orders, signal, (page) => {
+      orders.push(...page.orders.map(orderOf).filter((order) => order !== null));
+      return isEnough(orders);
+    });
+  }
+
+  /**
+   * Reads page after page until `take` returns true or the list ends; then `found` is the answer. A list that lacks a part is no answer: what
+   * it lacks would look as if it did not exist.
+   */
+  async function readPages<S extends TSchema, T>(
+    path: string,
+    filter: Record<string, string>,
+    schema: S,
+    found: T,
+    signal: AbortSignal | undefined,
+    take: (page: Static<S>) => boolean,
+  ): Promise<Answer<T>> {
     let cursor = '';
     for (let page = 0; page < maxPages; page++) {
       const query = new URLSearchParams({ ...filter, limit: String(pageSize), ...(cursor !== '' && { cursor }) });
-      const answer = readAnswer(await get(`/orders/historical/batch?${query}`, signal), CoinbaseOrders);
+      const answer = readAnswer(await get(`${path}?${query}`, signal), schema);
       if (answer.kind !== 'known') return answer;
-      orders.push(...answer.value.orders.map(orderOf).filter((order) => order !== null));
-      const next = answer.value.has_next === true ? (answer.value.cursor ?? '') : '';
-      if (next === '' || next === cursor || isEnough(orders)) return { kind: 'known', value: orders };
+      const { has_next, cursor: next } = answer.value as { has_next?: boolean; cursor?: string | null };
+      if (take(answer.value) || has_next !== true) return { kind: 'known', value: found };
+      if (next === undefined || next === null || next === '' || next === cursor)
+        return { kind: 'unknown', reason: 'Coinbase has a further page and does not name it' };
       cursor = next;
     }
-    return { kind: 'unknown', reason: 'there are too many orders to list' };
+    return { kind: 'unknown', reason: 'the list is too long' };
   }
 
   async function oneOrder(brokerOrderId: string, signal?: AbortSignal): Promise<LookUpAnswer> {
@@ -135,17 +156,18 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
 
   async function balances(signal?: AbortSignal): Promise<Answer<CoinbaseBalance[]>> {
     const found: CoinbaseBalance[] = [];
-    let cursor = '';
-    for (let page = 0; page < maxPages; page++) {
-      const query = new URLSearchParams({ limit: String(pageSize), ...(cursor !== '' && { cursor }) });
-      const answer = readAnswer(await get(`/accounts?${query}`, signal), CoinbaseAccounts);
-      if (answer.kind !== 'known') return answer;
-      found.push(...answer.value.accounts);
-      const next = answer.value.has_next === true ? (answer.value.cursor ?? '') : '';
-      if (next === '' || next === cursor) break;
-      cursor = next;
-    }
-    return { kind: 'known', value: found };
+    return readPages('/accounts', {}, CoinbaseAccounts, found, signal, (page) => {
+      found.push(...page.accounts);
+      return false;
+    });
+  }
+
+  /** The portfolio of the key, where the balances do not name exactly one. null: the venue does not name it. */
+  async function portfolioOfKey(signal?: AbortSignal): Promise<Answer<string | null>> {
+    const reply = await get('/key_permissions', signal);
+    if (reply.kind === 'answered' && [403, 404].includes(reply.status)) return { kind: 'known', value: null };
+    const answer = readAnswer(reply, CoinbaseKeyPermissions);
+    return answer.kind === 'known' ? { kind: 'known', value: answer.value.portfolio_uuid || null } : answer;
   }
 
   return {
@@ -196,11 +218,13 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
         if (answer.kind !== 'known') return answer;
         found.fills.push(...answer.value.fills.map(fillOf).filter((fill) => fill !== null));
         const next = answer.value.cursor ?? '';
-        if (next === '' || next === token || answer.value.fills.length === 0) return { kind: 'known', value: inOrder(found) };
+        if (next === token && answer.value.fills.length >= pageSize) break;
+        if (next === '' || next === token || answer.value.fills.length === 0)
+          return { kind: 'known', value: inOrder(found, clock.nowMs()) };
         token = next;
       }
       // The newest come first: if pages are missing, the cursor must not move.
-      return { kind: 'unknown', reason: 'there are too many fills to list' };
+      return { kind: 'unknown', reason: 'not all fills could be listed' };
     },
 
     async positions(signal) {
@@ -214,7 +238,10 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
       if (answer.kind !== 'known') return answer;
       const cash = answer.value.filter(({ currency }) => cashCurrencies.includes(currency));
       const sum = nanoText(cash.reduce((total, balance) => total + nanoIn(heldOf(balance)), 0n));
-      return { kind: 'known', value: { id: portfolioOf(answer.value), cash: sum, equity: null, buyingPower: null, blocked: false } };
+      const named = portfolioOf(answer.value);
+      const portfolio = named === null ? await portfolioOfKey(signal) : { kind: 'known' as const, value: named };
+      if (portfolio.kind !== 'known') return portfolio;
+      return { kind: 'known', value: { id: portfolio.value, cash: sum, equity: null, buyingPower: null, blocked: false } };
     },
 
     /** The quote comes from the order book: a product has only the last trade, without time and sides. */
@@ -293,16 +320,17 @@ function readPlaced(reply: VenueReply, body: string): PlaceAnswer {
   return { kind: 'accepted', brokerOrderId, order: null };
 }
 
-/** A key reads the balances of one portfolio; null: the venue does not name one. */
+/** A key reads the balances of one portfolio; null: they do not name exactly one. */
 function portfolioOf(balances: readonly CoinbaseBalance[]): string | null {
   const ids = new Set(balances.flatMap(({ retail_portfolio_id: id }) => id || []));
   return ids.size === 1 ? [...ids][0]! : null;
 }
 
 /** Ascending, as all our lists; the venue's lists are descending. */
-function inOrder(found: VenueFills): VenueFills {
+function inOrder(found: VenueFills, nowMs: number): VenueFills {
   const fills = found.fills.toSorted((a, b) => a.atMs - b.atMs);
-  const newestMs = fills.at(-1)?.atMs ?? 0;
+  // A cursor in the future would leave out the fills until then.
+  const newestMs = Math.min(fills.at(-1)?.atMs ?? 0, nowMs);
   return { ...found, fills, cursor: newestMs > Number(found.cursor) ? String(newestMs) : found.cursor };
 }
 
