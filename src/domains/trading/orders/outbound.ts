@@ -51,8 +51,8 @@ export type OutboundState = Static<typeof OutboundState>;
 export type OutboundEvent =
   /** The result of a post; `post` is its number. */
   | { kind: 'posted'; post: number; answer: PostAnswer }
-  /** The result of a lookup. `absent`: the venue answered and did not list the order. */
-  | { kind: 'looked_up'; lookUp: number; answer: 'found' | 'absent' | 'unknown' }
+  /** The result of a lookup. `absent`: the venue answered and did not list the order. `waitMs`: the venue answers no lookup for this time. */
+  | { kind: 'looked_up'; lookUp: number; answer: 'found' | 'absent' | 'unknown'; waitMs?: number }
   /** Found in another way: by reconciliation, a fill, or the stream. */
   | { kind: 'found' }
   | { kind: 'settled_absent'; reason: string }
@@ -117,7 +117,7 @@ export function moveOutbound(state: OutboundState, event: OutboundEvent, rules: 
     case 'looked_up':
       if (event.answer === 'found') return known(state);
       if (state.step !== 'looking_up' || event.lookUp !== state.lookUps) return { state, actions: [] };
-      return lookedUp(state, event.answer, rules, nowMs);
+      return lookedUp(state, event, rules, nowMs);
     case 'found':
       return known(state);
     case 'settled_absent':
@@ -183,10 +183,15 @@ function posted(state: OutboundState, answer: PostAnswer, rules: OutboundRules, 
   }
 }
 
-function lookedUp(state: OutboundState, answer: 'absent' | 'unknown', rules: OutboundRules, nowMs: number): OutboundMove {
+function lookedUp(
+  state: OutboundState,
+  { answer, waitMs = 0 }: Extract<OutboundEvent, { kind: 'looked_up' }>,
+  rules: OutboundRules,
+  nowMs: number,
+): OutboundMove {
   const mayRepeat = rules.afterUnknown !== 'look_up' && !state.cancelled && !isOver(state, rules, nowMs);
   if (answer === 'absent' && mayRepeat) return repeatLater(state, nowMs);
-  return uncertain(state, rules, nowMs, 'look_up_due');
+  return uncertain(state, rules, nowMs, 'look_up_due', Math.min(maxRetryAfterMs, waitMs));
 }
 
 function repeatLater(state: OutboundState, nowMs: number): OutboundMove {
@@ -196,13 +201,20 @@ function repeatLater(state: OutboundState, nowMs: number): OutboundMove {
   return { state: { ...state, step: 'post_due', dueAtMs, unknownSinceMs }, actions: [...notices, { kind: 'wake', atMs: dueAtMs }] };
 }
 
-function uncertain(state: OutboundState, rules: OutboundRules, nowMs: number, next: 'look_up' | 'look_up_due'): OutboundMove {
+function uncertain(
+  state: OutboundState,
+  rules: OutboundRules,
+  nowMs: number,
+  next: 'look_up' | 'look_up_due',
+  minPauseMs = 0,
+): OutboundMove {
   const unknownSinceMs = state.unknownSinceMs ?? nowMs;
   const actions: OutboundAction[] = state.unknownSinceMs === null ? [{ kind: 'report_unknown' }] : [];
   const isOverdue = isOver({ ...state, unknownSinceMs }, rules, nowMs);
   if (isOverdue && !state.attention) actions.push({ kind: 'ask_for_attention' });
   const held: OutboundState = { ...state, unknownSinceMs, attention: state.attention || isOverdue };
-  const move = next === 'look_up' ? lookUp(held) : wait(held, 'look_up_due', nowMs, isOverdue ? rules.reconcileMs : undefined);
+  const pauseMs = isOverdue ? rules.reconcileMs : backoffMs(state.lookUps, firstPauseMs, maxPauseMs);
+  const move = next === 'look_up' ? lookUp(held) : wait(held, 'look_up_due', nowMs, Math.max(minPauseMs, pauseMs));
   return { state: move.state, actions: [...actions, ...move.actions] };
 }
 

@@ -69,7 +69,8 @@ export class BrokerTurn {
   lookedUp(lookUp: number, answer: LookUpAnswer): void {
     const found = answer.kind === 'known' && answer.value.kind === 'found' ? answer.value.order : null;
     if (found !== null) this.seen(found, [], false);
-    this.outbound({ kind: 'looked_up', lookUp, answer: answer.kind === 'known' ? answer.value.kind : 'unknown' });
+    const wait = answer.kind === 'retry_after' ? { waitMs: answer.waitMs } : null;
+    this.outbound({ kind: 'looked_up', lookUp, answer: answer.kind === 'known' ? answer.value.kind : 'unknown', ...wait });
   }
 
   seen(order: VenueOrder | null, fills: readonly VenueFill[], filledSoFar: boolean): void {

@@ -243,3 +243,12 @@ test('an unknown outcome asks for a person once, and is looked up more slowly fr
   const again = moveOutbound(moveOutbound(state, { kind: 'due' }, rules('look_up'), 130_000).state, lookedUp(2), rules('look_up'), 130_010);
   assert.deepEqual(again.actions, [{ kind: 'wake', atMs: 190_010 }]);
 });
+
+test('a venue that demands a pause is asked for the order after it, at most a minute later', () => {
+  const busy = (waitMs: number): OutboundEvent => ({ kind: 'looked_up', lookUp: 1, answer: 'unknown', waitMs });
+  for (const [waitMs, atMs] of [
+    [12_000, 12_100],
+    [7_200_000, 60_100],
+  ] as const)
+    assert.deepEqual(after('look_up', [0, lost], [100, busy(waitMs)]).actions, [{ kind: 'wake', atMs }]);
+});
