@@ -1,7 +1,7 @@
 /** Dates of a text: its own date, the dates that it names, and the days that are meant by words such as "next Tuesday". */
 import { type FoundDate, findDates, findDeadline, isDay, withYear } from './dates.ts';
 import { add, maxFigures } from './fact-list.ts';
-import type { DateFact, TextFacts } from './facts.ts';
+import type { DateFact, Quote, TextFacts } from './facts.ts';
 import { relativeDate } from './relative-dates.ts';
 import { sectionOf } from './text-kind.ts';
 import type { Unit } from './units.ts';
@@ -13,11 +13,13 @@ const about =
 /** "Draft of 26 March 2025": what follows is the date of the text. */
 const versionOf = /(?<![\p{L}])(?:draft|version|revision|status|entwurf|fassung|stand)(?: of| from| as of| dated| vom)?:? $/iu;
 const eventChars = 60;
+const eventWords = 7;
 const gatheringWords = /minutes|meeting|session|report|letter|protokoll|sitzung|versammlung|bericht|treffen/i;
 
-/** A sentence that tells what happened on a day: "On 3 May customers could not pay in the shop." */
+/** A sentence that tells what happened on a day: "On 3 May customers could not pay in the shop", "It was bought on 4 May in the town." */
 function tellsEvent({ kind, text }: Unit): boolean {
-  return kind === 'sentence' && text.length > eventChars && /^(?:on|am) /i.test(text) && !gatheringWords.test(text);
+  if (kind !== 'sentence' || gatheringWords.test(text)) return false;
+  return (text.length > eventChars && /^(?:on|am) /i.test(text)) || (/[.!?]$/.test(text) && text.split(' ').length >= eventWords);
 }
 
 /** The date at the top of a text: of its version, of a field, of a heading, or of one of its first lines. */
@@ -52,6 +54,7 @@ export function ownDate(units: readonly Unit[]): DateFact | null {
 
 /** Marks such as "[" may stand before the stamp of an entry. */
 const maxStampStart = 3;
+const maxUnits = 5_000;
 
 export function dated(facts: TextFacts, unit: Unit): void {
   const text = unit.kind === 'field' ? `${unit.key}: ${unit.text}` : unit.text;
@@ -59,24 +62,97 @@ export function dated(facts: TextFacts, unit: Unit): void {
   for (const date of findDates(text)) {
     // The day of an entry is told with the entry.
     if (isEntry && date.index <= maxStampStart) continue;
-    add(facts.dates, { written: date.written, ...dayOf(date, facts, false), text, line: unit.line }, maxFigures);
+    add(facts.dates, { written: date.written, ...dayOf(date, facts, false, { text, line: unit.line }), text, line: unit.line }, maxFigures);
   }
 }
 
 /** A deadline so long before the text's own date is one of the next year. */
 const pastDays = 60;
+const dayMs = 86_400_000;
+/** A day so far from the text's own date is of the next year or the one before, if that is so near. */
+const farDays = 274;
+const nearDays = 91;
+const maxBetween = 25;
+const upTo =
+  /(?:^|[^\p{L}])(?:to|until|till|through|bis|au|jusqu['’]au|al|hasta|fino al|tot|–|-)[^\p{L}]{0,2}(?:the |den |zum |le |el |il )?$/iu;
+const yearBefore =
+  /(?<![\p{L}])(?:(?:last|previous|prior) year|(?:the|a) year (?:before|earlier|ago)|Vorjahr|(?:letzte[ns]?|vergangene[ns]?|vorige[ns]?) Jahr(?:es)?|Jahr (?:zuvor|davor)|l['’]an(?:née)? (?:derni(?:er|ère)|passée?|précédente?)|année (?:dernière|passée|précédente)|año (?:pasado|anterior)|anno (?:scorso|precedente)|vorig jaar)(?![\p{L}])/iu;
+const yearAfter =
+  /(?<![\p{L}])(?:(?:next|following) year|(?:nächste[ns]?|kommende[ns]?|folgende[ns]?) Jahr(?:es)?|Folgejahr|année (?:prochaine|suivante)|l['’]an prochain|año (?:que viene|próximo|siguiente)|anno (?:prossimo|successivo)|volgend jaar)(?![\p{L}])/iu;
 
-/** The day of a date, with a note on a year that it does not name. */
-export function dayOf(date: FoundDate, { date: own }: TextFacts, isDeadline: boolean): { iso: string | null; note: string } {
-  const { iso, note } = withYear(date, own?.iso ?? null);
-  if (iso === null || date.iso !== null || own === null || own.iso === null) return { iso, note };
-  const next = `${Number(iso.slice(0, 4)) + 1}${iso.slice(4)}`;
-  const isPast = isDeadline && Date.parse(own.iso) - Date.parse(iso) > pastDays * 86_400_000 && isDay(next);
-  const day = isPast ? next : iso;
-  return {
-    iso: day,
-    note: day.slice(0, 4) === own.iso.slice(0, 4) ? `year taken from line ${own.line}` : `year counted from line ${own.line}`,
-  };
+type Base = { iso: string; note: string; isOwn?: true };
+
+/** The day of a date, with a note on a year that it does not name. `place`: where the text has it. */
+export function dayOf(date: FoundDate, facts: TextFacts, isDeadline: boolean, place: Quote): { iso: string | null; note: string } {
+  if (date.iso !== null || date.monthDay === null) return date;
+  const beside = besideFull(date, place.text);
+  if (beside !== null) return beside;
+  const base = baseOf(facts, place.line);
+  if (base === null) return { iso: null, note: date.note };
+  const shift = yearBefore.test(place.text) ? -1 : yearAfter.test(place.text) ? 1 : 0;
+  if (shift !== 0) {
+    const day = `${Number(base.iso.slice(0, 4)) + shift}-${date.monthDay}`;
+    return { iso: isDay(day) ? day : null, note: base.note.replace('taken', 'counted') };
+  }
+  const { iso, note } = withYear(date, base.iso);
+  if (iso === null || base.isOwn !== true) return { iso, note: iso === null ? note : base.note };
+  const from = Date.parse(base.iso);
+  const year = Number(iso.slice(0, 4));
+  const days = (day: string) => Math.abs(Date.parse(day) - from) / dayMs;
+  const isPast = isDeadline && from - Date.parse(iso) > pastDays * dayMs;
+  const others = (isPast ? [year + 1] : [year + 1, year - 1].filter(() => days(iso) > farDays)).map((each) => `${each}${iso.slice(4)}`);
+  const other = others.find((each) => isDay(each) && (isPast || days(each) <= nearDays));
+  const day = other ?? iso;
+  return { iso: day, note: day.slice(0, 4) === base.iso.slice(0, 4) ? base.note : base.note.replace('taken', 'counted') };
+}
+
+/** "From 28 December to 4 January 2026": the year of the full date beside it. */
+function besideFull({ index, written, monthDay }: FoundDate, text: string): { iso: string; note: string } | null {
+  const full = findDates(text).filter(({ iso }) => iso !== null);
+  const end = index + written.length;
+  const after = full.find((each) => each.index >= end && each.index - end <= maxBetween);
+  const before = full.findLast(
+    (each) => each.index + each.written.length <= index && index - each.index - each.written.length <= maxBetween,
+  );
+  const neighbour = after ?? before;
+  if (neighbour === undefined) return null;
+  const year = Number(neighbour.iso!.slice(0, 4));
+  const own = neighbour.iso!.slice(5);
+  const isSpan =
+    neighbour === after ? upTo.test(text.slice(end, after.index)) : upTo.test(text.slice(before!.index + before!.written.length, index));
+  const shift = !isSpan ? 0 : neighbour === after && monthDay! > own ? -1 : neighbour !== after && monthDay! < own ? 1 : 0;
+  const iso = `${year + shift}-${monthDay}`;
+  return isDay(iso) ? { iso, note: `year ${shift === 0 ? 'taken' : 'counted'} from "${neighbour.written}"` } : null;
+}
+
+/** What gives a date at that line its year: the heading above it, its message, the text's own date, the name of the file, or the only year of the text. */
+function baseOf({ headings, messages, date, name, years }: TextFacts, line: number): Base | null {
+  const heading = headings.findLast((each) => each.line < line);
+  const year = heading === undefined ? null : onlyYear(heading.text);
+  if (year !== null) return { iso: `${year}-07-01`, note: `year taken from line ${heading!.line}` };
+  const message = messages.findLast((each) => each.line <= line && each.iso !== null);
+  if (message !== undefined) return { iso: message.iso!, note: `year taken from line ${message.line}`, isOwn: true };
+  if (date !== null && date.iso !== null) return { iso: date.iso, note: `year taken from line ${date.line}`, isOwn: true };
+  const named = onlyYear(name);
+  if (named !== null) return { iso: `${named}-07-01`, note: 'year taken from the name of the file' };
+  return years.length === 1
+    ? { iso: `${years[0]!.year}-07-01`, note: `year taken from line ${years[0]!.line}, the only year of the text` }
+    : null;
+}
+
+/** The year in a heading or a name that has only one. */
+function onlyYear(text: string): string | null {
+  const found = new Set(text.slice(0, 200).match(/(?<!\d)(?:19|20)\d{2}(?!\d)/g) ?? []);
+  return found.size === 1 ? [...found][0]! : null;
+}
+
+/** The years of the full dates of a text, each with its first line. */
+export function yearsIn(units: readonly Unit[]): TextFacts['years'] {
+  const years = new Map<string, number>();
+  for (const { text, line } of units.slice(0, maxUnits))
+    if (/\d{4}/.test(text))
+      for (const { iso } of findDates(text)) if (iso !== null && !years.has(iso.slice(0, 4))) years.set(iso.slice(0, 4), line);
+  return [...years].map(([year, line]) => ({ year, line }));
 }
 
 /** The date of "Friday" in a text with a known date: for a mail its own, otherwise the text's. */

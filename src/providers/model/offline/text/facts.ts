@@ -9,7 +9,7 @@ import type { Action } from './actions.ts';
 import { addChat, firstDay, readChat } from './chat.ts';
 import type { Handover, Replaced } from './chat-changes.ts';
 import { contradictionsIn } from './contradictions.ts';
-import { dated, dayOf, deadlines, ownDate, relativeTo } from './date-facts.ts';
+import { dated, dayOf, deadlines, ownDate, relativeTo, yearsIn } from './date-facts.ts';
 import type { FoundDate } from './dates.ts';
 import { type Difference, differencesIn } from './differences.ts';
 import { add, maxEach, maxFigures } from './fact-list.ts';
@@ -31,6 +31,10 @@ export type TextFacts = {
   kind: TextKind;
   lines: number;
   headings: Quote[];
+  /** The name of the file; empty if it has none. */
+  name: string;
+  /** The years of its full dates, each with its first line. */
+  years: { year: string; line: number }[];
   /** The text's own date and its line. */
   date: DateFact | null;
   people: Quote[];
@@ -70,7 +74,7 @@ export type TextFacts = {
   logbook: Logbook | null;
 };
 
-export function readFacts(text: string): TextFacts {
+export function readFacts(text: string, name = ''): TextFacts {
   const units = readUnits(text);
   const lines = text === '' ? 0 : text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
   const log = readLog(text);
@@ -79,6 +83,8 @@ export function readFacts(text: string): TextFacts {
     kind,
     lines,
     headings: units.filter((unit) => unit.kind === 'heading').slice(0, maxEach),
+    name,
+    years: yearsIn(units),
     date: null,
     people: [],
     present: presentIn(units),
@@ -110,7 +116,12 @@ export function readFacts(text: string): TextFacts {
     log,
     logbook: null,
   };
-  if (withEntries.has(kind)) facts.logbook = readLogbook(text, ownDate(units)?.iso?.slice(0, 4) ?? null, spokenIn(text.split('\n')));
+  if (withEntries.has(kind))
+    facts.logbook = readLogbook(
+      text,
+      ownDate(units)?.iso?.slice(0, 4) ?? /(?<!\d)(?:19|20)\d{2}(?!\d)/.exec(name)?.[0] ?? null,
+      spokenIn(text.split('\n')),
+    );
   if (kind !== 'log') collect(facts, units);
   if (facts.messages.length > 0 && kind === 'transcript') addChat(facts, units);
   if (kind === 'e-mail') facts.actions = withoutAnswered(facts.actions, facts.messages);
@@ -203,7 +214,7 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
       const counted = action.due === null ? null : relativeTo(facts, action.due, action.line);
       return { ...action, iso: counted?.iso ?? null, note: counted?.note ?? '' };
     }
-    return { ...action, ...dayOf(action.date, facts, own !== null && !action.done) };
+    return { ...action, ...dayOf(action.date, facts, own !== null && !action.done, { text: action.what, line: action.line }) };
   });
   const names = new Map<string, Quote>();
   for (const person of facts.people) if (!names.has(person.text.toLowerCase())) names.set(person.text.toLowerCase(), person);

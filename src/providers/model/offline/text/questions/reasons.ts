@@ -7,11 +7,11 @@ import { sectionOf } from '../text-kind.ts';
 import { quotesShort, quotesWhere, quoteTable, type Told } from './told.ts';
 
 const cause =
-  /(?<![\p{L}])(?:(?:root |main |actual |real )?causes? (?:was|were|is|are|of)|caused by|due to|owing to|because of|traced (?:back )?to|turned out (?:that|to be)|(?:found|established|confirmed|determined) that|fault (?:was|lay) (?:with|in)|was to blame|Ursache (?:war|ist|sind|waren)|verursacht|zurückzuführen|lag an|stellte (?:sich )?(?:fest|heraus))(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:(?:root |main |actual |real )?causes? (?:was|were|is|are|of)|caused by|due to|owing to|because of|traced (?:back )?to|turned out (?:that|to be)|(?:found|established|confirmed|determined) that|fault (?:was|lay) (?:with|in)|was to blame|Ursache (?:war|ist|sind|waren)|verursacht|zurückzuführen|lag an|stellte (?:sich )?(?:fest|heraus)|herausgestellt|wegen|aufgrund|infolge|schuld (?:war|ist|daran)|Grund (?:war|ist|dafür)|la cause (?:est|était|en est)|(?:à cause|en raison) d(?:[eu]s?|['’]\p{L}{1,30})|d[uû]e?s? (?:à|aux?)|provoquée?s? par|causée?s? par|il s['’]est avéré|s['’]explique par|la causa (?:fue|es|era|è)|debid[oa]s? a|por culpa de|a causa d[ei]l?|causad[oa]s? por|resultó que|dovut[oaie] a|causat[oaie] da|è (?:risultato|emerso) che|de oorzaak (?:was|is)|vanwege|veroorzaakt door)(?![\p{L}])/iu;
 const reason =
-  /(?<![\p{L}])(?:because|since (?!\d|then)|as a result of|the reason (?:is|was|for)|led to|therefore|that is why|weil|wegen|aufgrund|deshalb|daher|denn)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:because|since (?!\d|then)|as a result of|the reason (?:is|was|for)|led to|therefore|that is why|weil|deshalb|daher|denn|(?:parce|puis) ?qu(?:e|['’]\p{L}{1,30})|à la suite d[eu]|(?<=, )car|c['’]est pourquoi|porque|ya que|poiché|perché|omdat)(?![\p{L}])/iu;
 const suspicion =
-  /(?<![\p{L}])(?:suspects?|suspected|suspicion|thinks?|believes?|assum\p{L}{1,6}|presum\p{L}{1,6}|suppos\p{L}{1,4}|probably|perhaps|possibly|maybe|may have|might (?:have|be)|could (?:have been|be)|likely|seems?|vermut\p{L}{1,6}|wahrscheinlich|möglicherweise|vielleicht|glaubt|nimmt an|könnte)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:suspects?|suspected|suspicion|thinks?|believes?|assum\p{L}{1,6}|presum\p{L}{1,6}|suppos\p{L}{1,4}|probably|perhaps|possibly|maybe|may have|might (?:have|be)|could (?:have been|be(?! \p{L}{2,14}(?:ed|en)(?![\p{L}])))|likely|seems?|vermut\p{L}{1,6}|wahrscheinlich|möglicherweise|vielleicht|glaubt|nimmt an|könnte)(?![\p{L}])/iu;
 const unexamined =
   /(?<![\p{L}])(?:not (?:yet |so far )?(?:been )?(?:examined|investigated|clear|known|established|found|determined|explained|identified|inspected)|unknown|unclear|unexplained|under investigation|no explanation|nobody knows|nicht (?:untersucht|bekannt|geklärt|gefunden|klar)|ungeklärt|unklar|unbekannt)(?![\p{L}])/iu;
 const excluded =
@@ -19,20 +19,55 @@ const excluded =
 const unnoticed =
   /(?<![\p{L}])(?:no (?:alarm|alert|warning|notification|message)|(?:nobody|no one|none) (?:notic\p{L}{1,4}|saw|read|watch\p{L}{0,3}|check\p{L}{0,3}|is|was|looked|looks|reacted|answered)|unnoticed|unread|ignored|overlooked|not (?:noticed|monitored|watched|read|on duty|forwarded|seen|checked)|only (?:checks?|monitors?|watch(?:es)?)|(?:with|only|low|lower|lowest) priority|by chance|by accident|(?:went|was sent|were sent|sent|goes)(?: [\p{L}\p{N}]{1,12}){0,5} to (?:the |an? )?(?:mailbox|inbox|address|spam|former)|(?:was|were) (?:switched|turned) off|muted|kein(?:e|en)? (?:Alarm|Warnung|Meldung)|niemand|unbemerkt|zufällig|nicht (?:bemerkt|überwacht|gelesen))(?![\p{L}])/iu;
 const askingWords = new Set(
-  'why cause causes caused reason reasons know known already exactly what happened happen find found tell told was were does did problem explain whether warum weshalb wieso ursache ursachen grund gründe wissen schon bekannt'.split(
+  'why cause causes caused reason reasons know known already exactly what happened happen find found tell told was were does did problem explain whether pourquoi cause raison por qué causa perché motivo waarom oorzaak est été sont était les des une fue una che della warum weshalb wieso ursache ursachen grund gründe wissen schon bekannt'.split(
     ' ',
   ),
 );
 const neighbours = 2;
 
+/** "It turned out that …" is established, whatever else the sentence supposes. */
+const established =
+  /(?<![\p{L}])(?:turned out (?:that|to be)|(?:established|confirmed) that|stellte sich heraus|herausgestellt|il s['’]est avéré|resultó que|è (?:risultato|emerso) che)(?![\p{L}])/iu;
+
+const opinion =
+  /(?<![\p{L}])(?:suspects?|suspected|suspicion|thinks?|believes?|glaubt|nimmt an|vermut\p{L}{1,6}|pense|croit|soupçonne|cree|sospecha|crede|sospetta)(?![\p{L}])/iu;
+const connecting =
+  /(?<![\p{L}])(?:because|due to|owing to|caused by|weil|wegen|aufgrund|infolge|à cause|en raison|parce|provoquée?s? par|causée?s? par|debid[oa]s? a|a causa d[ei]l?|porque|perché|dovut[oaie] a|vanwege|omdat)(?![\p{L}])/iu;
+const besideChars = 40;
+
+/** Whether a sentence only supposes a cause, or says that it is not known: "nobody could work because of the smoke" supposes nothing. */
+function isOpen(text: string): boolean {
+  if (established.test(text)) return false;
+  if (unexamined.test(text)) return true;
+  const found = connecting.exec(text);
+  if (found === null) return suspicion.test(text);
+  const end = found.index + found[0].length;
+  return opinion.test(text) || suspicion.test(text.slice(Math.max(0, found.index - besideChars), end + besideChars));
+}
+
 export function causeOf(clause: string, passages: readonly Passage[]): Told {
-  const scope = onTopic(clause, toldIn(passages));
-  const open = (text: string) => suspicion.test(text) || unexamined.test(text);
-  const direct = quotesWhere(scope, ({ text }) => cause.test(text) && !open(text));
+  const told = toldIn(passages);
+  const scope = onTopic(clause, told);
+  const open = isOpen;
+  const isCause = ({ text }: Passage) => cause.test(text) && !open(text);
+  const direct = quotesWhere(scope, isCause);
   const given = direct.length > 0 ? direct : quotesWhere(scope, ({ text }) => reason.test(text) && !open(text));
   if (given.length > 0)
     return { short: `the text gives as the cause: ${quotesShort(given)}`, lines: ['The text gives as the cause:', '', quoteTable(given)] };
   const suspected = quotesWhere(scope, ({ text }) => open(text));
+  // What is supposed in one place is often known in a later one.
+  const since = Math.min(...suspected.map(({ line }) => line));
+  const later = quotesWhere(
+    told.filter(({ line }) => line > since),
+    isCause,
+  );
+  if (suspected.length > 0 && later.length > 0) {
+    const all = [...suspected, ...later];
+    return {
+      short: `first only suspected, later the text names causes: ${quotesShort(later)}`,
+      lines: ['First it is only suspected or not known; later the text names causes, of this or of something else:', '', quoteTable(all)],
+    };
+  }
   if (suspected.length === 0) return notSaid('The text does not say why: no sentence on this names a cause.');
   const lead = 'The cause is not established. The text only has suspicions, or says that it is not known';
   return { short: `${lead.toLowerCase()}: ${quotesShort(suspected)}`, lines: [`${lead}:`, '', quoteTable(suspected)] };
@@ -74,9 +109,13 @@ function onTopic(clause: string, passages: readonly Passage[]): Passage[] {
   );
   if (wanted.size === 0) return [...passages];
   const hits = passages.map(({ text, section }) => stemsInCommon(`${section} ${text}`, wanted));
-  return passages.filter(({ section }, at) => {
+  const around = passages.map(({ section }, at) => {
+    let most = 0;
     for (let i = Math.max(0, at - neighbours); i <= Math.min(passages.length - 1, at + neighbours); i++)
-      if (hits[i]! > 0 && passages[i]!.section === section) return true;
-    return false;
+      if (passages[i]!.section === section) most = Math.max(most, hits[i]!);
+    return most;
   });
+  // One word of several may be of another matter.
+  const best = around.reduce((most, each) => Math.max(most, each), 0);
+  return passages.filter((_, at) => around[at]! > 0 && around[at]! * 2 > best);
 }
