@@ -11,6 +11,7 @@ const uploadKinds: Record<string, FileKind> = {
   markdown: { type: 'text/markdown', content: 'text' },
   txt: { type: 'text/plain', content: 'text' },
   log: { type: 'text/plain', content: 'text' },
+  eml: { type: 'message/rfc822', content: 'text' },
   csv: { type: 'text/csv', content: 'text' },
   tsv: { type: 'text/tab-separated-values', content: 'text' },
   json: { type: 'application/json', content: 'json' },
@@ -68,7 +69,7 @@ const furtherTypes: Record<string, string> = {
 };
 
 export const allowedKinds =
-  'PDF, Markdown, plain text (.txt, .log), CSV, TSV, JSON, JSON Lines (.jsonl, .ndjson), DOCX, XLSX, PNG, JPEG, SVG, and files of sites: HTML, CSS, JavaScript, XML, YAML, TOML, WebP, AVIF, GIF, ICO, WOFF, WOFF2, TTF, OTF, MP3, OGG, WAV, M4A, MP4, WebM, WebAssembly, .webmanifest, .map, _headers, _redirects, CNAME, LICENSE, and their sources: TypeScript, JSX, Vue, Svelte, Astro, MDX, SCSS, Sass, Less, GraphQL';
+  'PDF, Markdown, plain text (.txt, .log), mails (.eml), CSV, TSV, JSON, JSON Lines (.jsonl, .ndjson), DOCX, XLSX, PNG, JPEG, SVG, and files of sites: HTML, CSS, JavaScript, XML, YAML, TOML, WebP, AVIF, GIF, ICO, WOFF, WOFF2, TTF, OTF, MP3, OGG, WAV, M4A, MP4, WebM, WebAssembly, .webmanifest, .map, _headers, _redirects, CNAME, LICENSE, and their sources: TypeScript, JSX, Vue, Svelte, Astro, MDX, SCSS, Sass, Less, GraphQL';
 
 /** The kind of an uploaded file; null where such files are not accepted. */
 export function uploadKind(name: string): FileKind | null {

@@ -22,8 +22,7 @@ import { ratioArguments, ratioOfOne, ratioOfTwo } from './ratio-arguments.ts';
 import type { Answer, TextMaterial } from './report.ts';
 import { promotersIn, scalesIn } from './scales-in-task.ts';
 import { sheetIn } from './sheet-in-task.ts';
-import { summarise } from './summary.ts';
-import { readFacts } from './text/facts.ts';
+import { fileMaterial, textMaterial } from './text-material.ts';
 
 export type Hit = { title: string; url: string; snippet: string };
 
@@ -151,7 +150,7 @@ function chooseFiles(conversation: Conversation, orders: Orders, found: Gathered
   const listed = listedFiles(conversation);
   if (listed === null)
     return fileNamesIn(request)
-      .filter((name) => tableFile.test(name) || /\.(?:txt|md|log|rst|html?)$/i.test(name))
+      .filter((name) => tableFile.test(name) || /\.(?:txt|md|log|eml|rst|html?)$/i.test(name))
       .slice(0, maxFiles);
   const inputs = listed.filter((name) => name !== ownReport);
   const { named, missing } = findMentions(request, inputs);
@@ -192,7 +191,11 @@ function readFile(conversation: Conversation, name: string, found: Gathered): Ca
   const read = pagedText(conversation, name);
   if ('call' in read) return [read.call];
   if ('reason' in read) found.unreadable.push({ name, reason: `${read.reason}${officeFile.test(name) ? officeHint : ''}` });
-  else found.texts.push(textMaterial(name, read.text, read.totalChars));
+  else {
+    const { material, problem } = fileMaterial(name, read.text, read.totalChars);
+    if (problem !== null) found.unreadable.push({ name, reason: problem });
+    found.texts.push(material);
+  }
   return [];
 }
 
@@ -388,10 +391,6 @@ function fetchPage(conversation: Conversation, url: string, found: Gathered): Ca
   if (text === null) found.unreadable.push({ name: url, reason: past.resultText });
   else found.texts.push(textMaterial(url, text, text.length));
   return [];
-}
-
-function textMaterial(name: string, text: string, totalChars: number, readChars = text.length): TextMaterial {
-  return { name, summary: summarise(text), facts: readFacts(text), text, totalChars, readChars };
 }
 
 function isProfile(result: unknown): result is TableProfile {

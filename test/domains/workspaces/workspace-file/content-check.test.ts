@@ -171,11 +171,15 @@ test('uploads accept only the types of the table; agents may write more, typed b
   ])
     assert.equal(uploadKind(name), null, name);
   assert.deepEqual(
-    ['a.log', 'a.tsv', 'A.TSV', 'a.jsonl', 'a.ndjson'].map((name) => [uploadKind(name)?.type, agentFileType(name)]),
-    ['text/plain', 'text/tab-separated-values', 'text/tab-separated-values', 'application/x-ndjson', 'application/x-ndjson'].map((type) => [
-      type,
-      type,
-    ]),
+    ['a.log', 'a.eml', 'a.tsv', 'A.TSV', 'a.jsonl', 'a.ndjson'].map((name) => [uploadKind(name)?.type, agentFileType(name)]),
+    [
+      'text/plain',
+      'message/rfc822',
+      'text/tab-separated-values',
+      'text/tab-separated-values',
+      'application/x-ndjson',
+      'application/x-ndjson',
+    ].map((type) => [type, type]),
   );
   assert.deepEqual(['report.md', 'page.html', 'x.yaml', 'a.js', 'blob.bin', 'noextension', 'a.constructor'].map(agentFileType), [
     'text/markdown',
