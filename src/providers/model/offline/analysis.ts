@@ -83,7 +83,8 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
   // A limit that a computed answer compares with is no limit for other columns.
   const limits = gathered.computedLimits ? [] : limitAnswers(request, tables);
   const claims = claimAnswers(conversation.task, tables, texts);
-  const isClaim = ({ question }: Answer) => claims.some((claim) => claim.question === question);
+  const asked = (question: string) => question.replace(/[.?! ]{1,4}$/, '').toLowerCase();
+  const isClaim = ({ question }: Answer) => claims.some((claim) => asked(claim.question) === asked(question));
   const material: Material = {
     ...gathered,
     answers: [
@@ -92,7 +93,7 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
       ...claims,
       ...besideTexts(
         withoutLimits(toQuestions, request, limits).filter((answer) => !isClaim(answer)),
-        answerTexts(request, texts),
+        answerTexts(request, texts).filter((answer) => !isClaim(answer)),
       ),
     ],
     remarks,

@@ -20,6 +20,7 @@ import { otherSide } from './question-sides.ts';
 import { inEnglish } from './question-words.ts';
 import { isInterrogative, questionsIn } from './questions.ts';
 import type { Answer } from './report.ts';
+import { isNearest } from './text/questions/nearest.ts';
 
 const notWords = wordSet('not nicht pas no non niet nie não');
 const inWords = wordSet('in im dans en nel nella on auf w em');
@@ -124,15 +125,18 @@ function answer(
   return [rule.isToldWhole === true ? { ...answerOf(question, said), short: said.join(' ').replace(/\.$/, '') } : answerOf(question, said)];
 }
 
-/** The answers from tables, without those that say that no rule reads a question which a text answers; then the answers from texts. */
+/**
+ * The answers from tables, without those that say that no rule reads a question which a text answers; then the answers from texts, without
+ * lines that only share words with a question which a table answers.
+ */
 export function besideTexts(fromTables: readonly Answer[], fromTexts: readonly Answer[]): Answer[] {
   const asked = (question: string) => question.replace(/[.?! ]{1,4}$/, '').toLowerCase();
+  const isOpen = ({ short }: Answer) => short.startsWith(noRule) || short.startsWith(cannotCompute);
   const answered = new Set(fromTexts.map(({ question }) => asked(question)));
+  const byTable = new Set(fromTables.filter((answer) => !isOpen(answer)).map(({ question }) => asked(question)));
   return [
-    ...fromTables.filter(
-      ({ question, short }) => !((short.startsWith(noRule) || short.startsWith(cannotCompute)) && answered.has(asked(question))),
-    ),
-    ...fromTexts,
+    ...fromTables.filter((answer) => !(isOpen(answer) && answered.has(asked(answer.question)))),
+    ...fromTexts.filter(({ question, short }) => !(isNearest(short) && byTable.has(asked(question)))),
   ];
 }
 

@@ -117,3 +117,38 @@ test('an answer that nothing is wrong names what could be checked, and says so w
     /Checked: weekdays of dates \(1\), stated changes, products or shares \(1\)\. No total could be checked\./,
   );
 });
+
+test('two dates and two amounts of one thing are told, with both lines', async () => {
+  const text = `Protokoll der Sitzung, Chor Altrode
+Datum: 12. Januar 2026
+
+TOP 1 Sommerkonzert
+Das Sommerkonzert findet am 6. Juni statt.
+Die Miete für die Bühne beträgt 320 Euro.
+
+TOP 2 Kasse
+Die Miete für die Bühne beim Sommerkonzert beträgt 230 Euro.
+Das Sommerkonzert findet am 13. Juni statt.
+`;
+  assert.deepEqual(
+    readFacts(text).contradictions.map(({ text: told, line }) => [told.slice(0, 60), line]),
+    [
+      ['The text says 320 Euro ("Die Miete für die Bühne beträgt 320', 9],
+      ['The text says 6. Juni ("Das Sommerkonzert findet am 6. Juni ', 10],
+    ].map(([told, line]) => [String(told).slice(0, 60), line]),
+  );
+  const { workspace } = await runAgent('Gibt es Widersprüche in protokoll.txt?', { files: { 'protokoll.txt': text } });
+  assert.match(workspace.text('summary.md'), /Gibt es Widersprüche in protokoll\.txt\*\*\n\n.*\n.*\n\| The text says 320 Euro/);
+});
+
+test('dates and amounts of other things, of other times and of changes are no contradiction', () => {
+  for (const text of [
+    'The fair is on 9 May.\n\nThe supper is on 16 May.\n',
+    'The fair is on 9 May.\n\nLast year the fair was on 16 May.\n',
+    'The course starts on 9 May.\n\nThe course ends on 16 May.\n',
+    'The fair is on 9 May.\n\nThe fair is now on 16 May.\n',
+    '# Tent\n\nThe price is 40 euros.\n\n# Hall\n\nThe price is 90 euros.\n',
+    'A ticket for adults costs 9 euros.\n\nA ticket for children costs 4 euros.\n',
+  ])
+    assert.deepEqual(readFacts(text).contradictions, [], text);
+});

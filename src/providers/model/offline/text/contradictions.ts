@@ -3,6 +3,7 @@ import { exact } from '../figure.ts';
 import { differingMeasures } from './checks/same-thing.ts';
 import { financings, rightFinancings, wrongFinancings } from './checks/sources.ts';
 import { statedResults, wrongResults } from './checks/stated-results.ts';
+import { statedTwice } from './checks/stated-twice.ts';
 import { listedTotals, rightTotals, wrongTotals } from './checks/totals.ts';
 import { votesAgainstPresent, votesCompared } from './checks/votes.ts';
 import type { DateFact, Quote, TextFacts } from './facts.ts';
@@ -10,7 +11,9 @@ import type { Passage } from './passages.ts';
 
 /** What the rules check. */
 export const checkedByRules =
-  'weekdays of dates, listed amounts against their total, sources of money against the cost, measures of one thing, stated changes, products and shares, votes against those present, plans within a closed period, and tasks of absent persons';
+  'weekdays of dates, listed amounts against their total, sources of money against the cost, measures, dates and amounts of one thing, stated changes, products and shares, votes against those present, plans within a closed period, and tasks of absent persons';
+/** Kinds of text in which a later statement does not replace an earlier one. */
+const withoutChanges: ReadonlySet<TextFacts['kind']> = new Set(['prose', 'minutes', 'contract', 'documentation']);
 const maxRight = 6;
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const closed =
@@ -25,6 +28,7 @@ export function contradictionsIn(facts: TextFacts, passages: readonly Passage[])
     ...wrongFinancings(passages),
     ...wrongResults(passages),
     ...differingMeasures(passages),
+    ...(withoutChanges.has(facts.kind) && facts.logbook === null ? statedTwice(passages) : []),
     ...votesAgainstPresent(passages, facts.present),
     ...plansInClosedPeriods(facts.dates),
     ...tasksOfAbsent(facts),

@@ -28,7 +28,8 @@ type Subject = { facts: TextFacts; units: readonly Unit[]; passages: readonly Pa
 /** `when`: patterns that a clause must all match; `unless`: one that it must not match. Null: the rule does not apply to this text. */
 type Rule = { when: readonly RegExp[]; unless?: RegExp; answer: (clause: string, subject: Subject) => Told | null };
 
-const why = /(?<![\p{L}])(?:why|causes?|caused|reasons?|warum|weshalb|wieso|Ursachen?|Grund|Gründe)(?![\p{L}])/iu;
+const why =
+  /(?<![\p{L}])(?:why|causes?|caused|reasons?|warum|weshalb|wieso|Ursachen?|Grund|Gründe|pourquoi|por qué|causas?|perché|waarom|oorzaak)(?![\p{L}])/iu;
 const counting = /(?<![\p{L}])(?:how many|how often|number of|count|wie viele|wie oft)(?![\p{L}])/iu;
 const rules: readonly Rule[] = [
   {
@@ -97,8 +98,14 @@ const rules: readonly Rule[] = [
   { when: [why], answer: (clause, { passages }) => causeOf(clause, passages) },
   {
     when: [
-      /(?<![\p{L}])(?:check|verify|whether|does|do|is|are|prüf\p{L}{0,3}|ob|stimm\p{L}{1,3}|any|where)(?![\p{L}])/iu,
-      /(?<![\p{L}])(?:right|correct|correctly|add up|adds up|agrees?|consistent|consistently|plausible|fits?(?: together)?|match(?:es)?|mistakes?|errors?|wrong|contradict\p{L}{0,6}|inconsisten\p{L}{1,5}|stimmt|stimmen|richtig|Fehler|widersprech\p{L}{1,3}|Widersprüche?)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:check|verify|whether|does|do|is|are|prüf\p{L}{0,3}|ob|stimm\p{L}{1,3}|any|where|gibt|a-t-il|vérifie\p{L}{0,2}|hay|comprueba|ci sono|verifica)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:right|correct|correctly|add up|adds up|agrees?|consistent|consistently|plausible|fits?(?: together)?|match(?:es)?|mistakes?|errors?|wrong|contradict\p{L}{0,6}|inconsisten\p{L}{1,5}|stimmt|stimmen|richtig|Fehler|widersprech\p{L}{1,3}|widersprüchlich\p{L}{0,2}|Widersprüche?n?|contradictoires?|incohéren\p{L}{1,3}|erreurs?|contradic\p{L}{1,9}|contraddi\p{L}{1,8}|errores|errori)(?![\p{L}])/iu,
+    ],
+    answer: (_, subject) => checked(subject),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:contradict\p{L}{1,6}|inconsisten\p{L}{1,5}|Widersprüche?n?|widersprüchlich\p{L}{0,2}|contradictoires?|incohéren\p{L}{1,3}|contradicci\p{L}{1,6}|contraddizion[ei])(?![\p{L}])/iu,
     ],
     answer: (_, subject) => checked(subject),
   },

@@ -16,6 +16,14 @@ const clock = /(?<![\p{N}:])\d{1,2}:\d{2}(?![:\p{N}])/u;
 const maxLines = 3;
 const maxQuestions = 4;
 
+const byWords = 'nearest by its words: ';
+const noWord = 'No sentence shares a word with this question';
+
+/** Whether an answer only shows lines with words of the question, or says that there are none. */
+export function isNearest(short: string): boolean {
+  return short.startsWith(byWords) || short === noWord.toLowerCase();
+}
+
 export function nearestLines(task: string, clauses: readonly string[], texts: readonly TextMaterial[]): Answer[] {
   const questions = clauses
     .filter((clause) => (asking.test(clause) || isQuestion.test(clause)) && !leadIn.test(clause))
@@ -38,12 +46,11 @@ export function nearestLines(task: string, clauses: readonly string[], texts: re
       .map((line) => ({ ...line, common: line.common + stemsInCommon(line.text, context) / 2 }))
       .toSorted((a, b) => b.common - a.common || a.line - b.line)
       .slice(0, maxLines);
-    const none = 'No sentence shares a word with this question';
-    if (best.length === 0) return [{ question, short: none.toLowerCase(), lines: [`${none}.`] }];
+    if (best.length === 0) return [{ question, short: noWord.toLowerCase(), lines: [`${noWord}.`] }];
     return [
       {
         question,
-        short: `nearest by its words: ${best.map(({ text }) => `"${text.slice(0, 200)}"`).join(' ')}`,
+        short: `${byWords}${best.map(({ text }) => `"${text.slice(0, 200)}"`).join(' ')}`,
         lines: [
           'No rule of the offline model answers this question; these lines share most words with it:',
           '',
