@@ -67,4 +67,7 @@ test('an agent gets the figures of a backtest, the same for a repeated call, or 
     [{ strategy: 'stg_01jny8e2zjv6x0r3k9m4t7w5ab' }, /Strategy not found/],
   ];
   for (const [change, error] of cases) assert.match((await run({ ...asked, ...change }, 'call_3')).result.error, error);
+  // A file may hold text of others, with which the result would have to be marked.
+  const ofFile = (await run({ ...asked, data_file_id: 'file_1', data_file_ids: { AAPL: 'file_1' } }, 'call_4')).result;
+  assert.equal(ofFile.data_source, 'embedded', 'an agent tests no file');
 });
