@@ -56,8 +56,9 @@ const defaultSettings = {
   // Checkpoints far apart: after each one, the first change of a page writes the full page to the log.
   checkpoint_timeout: '15min',
   wal_buffers: '16MB',
-  // A new log segment is not filled with zeros first: filling delayed one commit by 60 ms every 16 MB until segments were recycled.
-  wal_init_zero: 'off',
+  // A new log segment is filled with zeros, which delays one commit by 60 ms every 16 MB until segments are recycled. Otherwise a commit also waits
+  // for metadata of the file system, and ext4 reports success for the sync during which its journal fails, although the commit is lost.
+  wal_init_zero: 'on',
   // After a checkpoint the first change of a page writes the full page to the log. Compressing these pages (this build has only pglz) took 60 ms a commit.
   wal_compression: 'off',
   jit: 'off',
