@@ -12,5 +12,5 @@ export function textMaterial(name: string, text: string, totalChars: number, rea
 export function fileMaterial(name: string, text: string, totalChars: number): { material: TextMaterial; problem: string | null } {
   if (!/\.eml$/i.test(name)) return { material: textMaterial(name, text, totalChars), problem: null };
   const mail = readMailFile(text);
-  return { material: textMaterial(name, mail.text, totalChars), problem: mail.problem };
+  return { material: textMaterial(name, mail.text, totalChars, text.length), problem: mail.problem };
 }

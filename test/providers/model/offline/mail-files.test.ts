@@ -53,4 +53,5 @@ test('a mail is told with its sender, its day and what it asks', async () => {
   const told = workspace.text('summary.md');
   assert.match(told, /\| recipient: Pavel Orlik .* \| 20 November \| 2026-11-20/);
   assert.match(told, /Its own date: Tue, 3 Nov 2026/);
+  assert.doesNotMatch(told, /only the first/, 'headers that are not shown were read as well');
 });
