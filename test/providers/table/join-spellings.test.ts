@@ -69,3 +69,10 @@ test('codes of a list that differ only in their zeros stay two keys', async () =
   const { only_right } = await joined(members, 'member_no,fee\n0026,5\n0027,5\n0028,6\n00029,5\n');
   assert.equal(only_right.count, 1);
 });
+
+test('the numbers of trips join two tables, and times that happen to be equal do not', async () => {
+  const plan = `crossing,pier,leaves\n${Array.from({ length: 8 }, (_, n) => `${301 + n * 2},${n % 2 === 0 ? 'East' : 'West'},${String(7 + n).padStart(2, '0')}:30`).join('\n')}\n`;
+  const log = `day,Crossing,left,guests\n${Array.from({ length: 24 }, (_, n) => `2026-06-${String(1 + Math.floor(n / 8)).padStart(2, '0')},${301 + (n % 8) * 2},${String(7 + (n % 8)).padStart(2, '0')}:30,${20 + n}`).join('\n')}\n`;
+  const { key, common_keys } = await joined(plan, log);
+  assert.deepEqual([key, common_keys], [{ left: 'crossing', right: 'Crossing' }, 8]);
+});
