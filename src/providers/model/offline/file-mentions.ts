@@ -22,6 +22,7 @@ const maxPlaces = 50;
 const maxMissing = 10;
 const maxClosest = 3;
 const maxNameChars = 255;
+const minWordChars = 4;
 const extensions = new Set(
   'csv tsv tab psv json jsonl ndjson geojson xlsx xls ods docx doc odt pdf md markdown txt text log html htm xml yaml yml parquet sqlite zip png jpg jpeg svg gif eml rtf pptx'.split(
     ' ',
@@ -76,7 +77,8 @@ export function findMentions(written: string, listedNames: readonly string[]): M
   const missing = missingNames(text, tokens, listed, places);
   const stems = stemPlaces(text, tokens, listed, places);
   const named = [...places, ...stems].sort((a, b) => a.start - b.start).map(({ name }) => name);
-  if (named.length === 0) for (const name of describedFiles(tokens, listed)) named.push(name);
+  if (named.length === 0) named.push(...describedFiles(tokens, listed));
+  if (named.length > 0) named.push(...filesWithWord(tokens, listed));
   return { named: [...new Set(named)], missing };
 }
 
@@ -228,6 +230,19 @@ function describedFiles(tokens: readonly Token[], listed: readonly string[]): st
     for (const name of listed) if (kinds.includes(extensionOf(name)) && found.length < maxPlaces) found.push(name);
   });
   return found;
+}
+
+/** Beside files that are named also "the minutes", if only one name has that word: without named files all are read. */
+function filesWithWord(tokens: readonly Token[], listed: readonly string[]): string[] {
+  const byWord = new Map<string, string | null>();
+  for (const name of listed)
+    for (const word of new Set(plain(stemOf(name)).split(' ')))
+      if (word.length >= minWordChars && !genericStems.has(word) && !outputFillers.has(word))
+        byWord.set(word, byWord.has(word) ? null : name);
+  return tokens.slice(0, 4000).flatMap(({ kind, lower }, i) => {
+    const isMeant = kind === 'word' && determiners.has(tokens[i - 1]?.lower ?? '') && !isOutput(tokens, i);
+    return (isMeant ? byWord.get(lower) : null) ?? [];
+  });
 }
 
 function isFileToken({ kind, text }: Token): boolean {

@@ -25,6 +25,9 @@ const named: [string, string[]][] = [
   ['Summarise notes.txt and save it as sales.csv', ['notes.txt']],
   ['Mail ann@sales.csv.example about our old presales.csv', []],
   ['Give me one report on everything', []],
+  ['What do the minutes say about sales.csv?', ['sales.csv', 'Board Minutes.md']],
+  ['Do both CSV files agree with our costs?', ['sales.csv', 'old-sales.csv', 'costs_2024.tsv']],
+  ['Analyse notes.txt, and how the sales went', ['notes.txt']],
 ];
 for (const [prompt, expected] of named) {
   test(`"${prompt}" means ${expected.join(', ') || 'no file by name'}`, () =>
