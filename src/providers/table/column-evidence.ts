@@ -80,8 +80,9 @@ export class ColumnEvidence {
   private ambiguous = 0;
   /** Of these, by their mark. */
   private twoWays = { dot: 0, comma: 0 };
-  /** The largest number written without any mark. */
+  /** Of the numbers written without any mark; the smallest that is not 0. */
   private unmarkedMax = -Infinity;
+  private unmarkedMin = Infinity;
   private numbers = 0;
   private compact = 0;
   private dates = 0;
@@ -110,7 +111,10 @@ export class ColumnEvidence {
   get leaning(): NumberStyle | null {
     if (this.dots !== this.commas) return this.dots > this.commas ? 'dot' : 'comma';
     // 941 beside 1.007, and no 1007: the mark separates thousands.
-    const grouped = this.ambiguous > 0 && this.unmarkedMax >= 100 && this.unmarkedMax < 1000;
+    const isContinued = this.unmarkedMax >= 100 && this.unmarkedMax < 1000;
+    // 3,631 among whole numbers that are all larger than 999, as in a list of meter readings.
+    const isAmongLarger = this.unmarkedMin >= 1000 && this.unmarkedMin < Infinity;
+    const grouped = this.ambiguous > 0 && (isContinued || isAmongLarger);
     if (!grouped || this.twoWays.dot > 0 === this.twoWays.comma > 0) return null;
     return this.twoWays.dot > 0 ? 'comma' : 'dot';
   }
@@ -308,7 +312,10 @@ export class ColumnEvidence {
     else if (dot.value !== comma.value) {
       this.ambiguous++;
       this.twoWays[String(cell).includes('.') ? 'dot' : 'comma']++;
-    } else if (!cellHasMark(String(cell))) this.unmarkedMax = Math.max(this.unmarkedMax, dot.value);
+    } else if (!cellHasMark(String(cell))) {
+      this.unmarkedMax = Math.max(this.unmarkedMax, dot.value);
+      if (dot.value !== 0) this.unmarkedMin = Math.min(this.unmarkedMin, dot.value);
+    }
     const { unit } = parsed;
     if (unit.length === 1 && /[A-Za-z]/.test(unit)) this.letterUnits++;
     if (unit !== '' && (this.units.has(unit) || this.units.size < unitsKept)) this.units.set(unit, (this.units.get(unit) ?? 0) + 1);

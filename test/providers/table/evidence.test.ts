@@ -35,6 +35,13 @@ test('941 beside 1.007 shows that the dot separates thousands', async () => {
   assert.equal(column(profile, 'rent').numbers!.max, 1007);
 });
 
+test('one 3,631 among whole numbers above 999 has a mark of thousands, also between semicolons', async () => {
+  const profile = await profileText(lines('flat;reading', 8, (i) => `W${i};${i === 3 ? '3,631' : i === 4 ? '0' : 3_600 + i}`));
+  const { numbers } = profile.columns[1]!;
+  assert.deepEqual([numbers?.max, numbers?.min], [3_631, 0]);
+  assert.ok(!profile.warnings.some((warning) => warning.includes('two things')));
+});
+
 test('between semicolons a dot before three digits separates thousands, unless another cell contradicts it', async () => {
   const grouped = await profileText(lines('month;sales', 8, (i) => `M${i};${10 + i}.250`));
   assert.equal(column(grouped, 'sales').numbers!.max, 17_250);
