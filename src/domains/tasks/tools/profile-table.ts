@@ -16,9 +16,8 @@ import {
 } from '../../../providers/table/port.ts';
 import { maxPathBytes } from '../../workspaces/contract.ts';
 import { maxResultBytes, type Tool } from './port.ts';
-import { tableQueries } from './table-queries.ts';
+import { dayPattern, tableQueries } from './table-queries.ts';
 
-const dayPattern = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$';
 const monthPattern = '^([0-9]{4}-)?(0[1-9]|1[0-2])$';
 /** Reserve for the data around the recorded result. */
 const envelopeBytes = 1024;
@@ -148,41 +147,32 @@ export const createProfileTable = (compute: Compute): Tool => ({
     const ratio = of === undefined || per === undefined ? {} : { ratio: { of, per, ...(times === undefined ? {} : { times }) } };
     const period = firstDay === undefined || lastDay === undefined ? {} : { period: { from: firstDay, to: lastDay } };
     const open = async (name: string) => (await workspace.open(name)).stream;
-    const work =
-      queries !== undefined
-        ? compute.run(
-            queryJob,
-            { name: path, queries, ...(sheet === undefined ? {} : { sheet }) },
-            { account: accountId, signal, open: () => open(path) },
-          )
-        : other === undefined
-          ? compute.run(
-              profileJob,
-              {
-                name: path,
-                maxBytes: maxResultBytes - envelopeBytes,
-                ...(sheet === undefined ? {} : { sheet }),
-                bounds: {
-                  above,
-                  below,
-                  ...(aboveMinutes === undefined ? {} : { aboveMinutes }),
-                  ...ratio,
-                  ...(from === undefined || to === undefined ? {} : { months: { from, to } }),
-                  ...(scales === undefined ? {} : { scales }),
-                  ...(promoters === undefined ? {} : { promoters }),
-                  ...period,
-                },
-              },
-              { account: accountId, signal, open: () => open(path) },
-            )
-          : compute.run(
-              joinJob,
-              { left: path, right: other, last, ...period, ...ratio, ...(measures === undefined ? {} : { measures }) },
-              { account: accountId, signal, open: inTurn(open, [path, other, ...(last === undefined ? [] : [last])]) },
-            );
-    return (work as Promise<TableProfile | JoinProfile | QueryAnswers>).catch((error: unknown) => {
+    const run = (): Promise<TableProfile | JoinProfile | QueryAnswers> => {
+      const ofOne = { account: accountId, signal, open: () => open(path) };
+      const ofSheet = { name: path, ...(sheet === undefined ? {} : { sheet }) };
+      if (queries !== undefined) return compute.run(queryJob, { ...ofSheet, queries }, ofOne);
+      if (other !== undefined)
+        return compute.run(
+          joinJob,
+          { left: path, right: other, last, ...period, ...ratio, ...(measures === undefined ? {} : { measures }) },
+          { ...ofOne, open: inTurn(open, [path, other, ...(last === undefined ? [] : [last])]) },
+        );
+      const bounds = {
+        above,
+        below,
+        ...(aboveMinutes === undefined ? {} : { aboveMinutes }),
+        ...ratio,
+        ...(from === undefined || to === undefined ? {} : { months: { from, to } }),
+        ...(scales === undefined ? {} : { scales }),
+        ...(promoters === undefined ? {} : { promoters }),
+        ...period,
+      };
+      return compute.run(profileJob, { ...ofSheet, maxBytes: maxResultBytes - envelopeBytes, bounds }, ofOne);
+    };
+    return run().catch((error: unknown) => {
       if (!(error instanceof JobStopped)) throw error;
-      const what = error.reason === 'time' ? `${profileJob.timeMs / 1000} s` : 'the memory that it may use';
+      const { timeMs } = queries === undefined ? profileJob : queryJob;
+      const what = error.reason === 'time' ? `${timeMs / 1000} s` : 'the memory that it may use';
       throw new ToolError(`${path} could not be profiled: it takes more than ${what}.`, { cause: error });
     });
   },

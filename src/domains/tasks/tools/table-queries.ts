@@ -1,7 +1,8 @@
 /** The argument `queries` of profile_table: questions over the rows of one table. */
 import Type from 'typebox';
 
-const dayPattern = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$';
+/** A day as in ISO 8601. */
+export const dayPattern = '^[0-9]{4}-[0-9]{2}-[0-9]{2}$';
 const column = Type.String({ minLength: 1, maxLength: 255, description: 'The name of a column' });
 const values = Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { minItems: 1, maxItems: 24 });
 const timeUnit = Type.Enum(['minutes', 'hours', 'days']);
