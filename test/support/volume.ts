@@ -2,7 +2,7 @@
  * A file system for one test, ext4 in a file (`mount -o loop`), that can be full and can break without effects on others. Needs root, on
  * Linux.
  *
- * * Full is full: a file of ballast takes every block that is left. Broken is what the kernel makes of a disk error in the metadata of a
+ * Full is full: a file of ballast takes every block that is left. Broken is what the kernel makes of a disk error in the metadata of a
  * file system (`errors=remount-ro`): no write and no fsync succeeds any more, what was not on the disk yet is lost, and only after it
  * was unmounted and checked can it be written again.
  */

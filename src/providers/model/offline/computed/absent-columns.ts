@@ -4,7 +4,7 @@ import { wordSet } from '../../../table/word-set.ts';
 import { safe } from '../figure.ts';
 import { isEnglish } from '../prompt-numbers.ts';
 import { absentSubjects } from '../subjects.ts';
-import { type Column, columnsOf, isSameStem, likeness } from './columns-meant.ts';
+import { type Column, columnsOf, isKnown, isSameStem } from './columns-meant.ts';
 import { type Word, wordsOf } from './question-tokens.ts';
 import { valueKindsIn } from './row-value.ts';
 import {
@@ -66,8 +66,7 @@ export function countedThing(question: string, tables: readonly TableProfile[], 
 }
 
 function isMeant(noun: string, columns: readonly Column[], tables: readonly TableProfile[]): boolean {
-  if (columns.some((column) => likeness(noun, column) > 0 || column.values.some((value) => value.toLowerCase().includes(noun))))
-    return true;
+  if (isKnown(noun, columns)) return true;
   if (columns.some(({ kind, tokens }) => kind === 'text' && tokens.some((token) => anyNames.has(token)))) return true;
   // The rows of sailings.csv are sailings.
   const files = tables.flatMap(({ name }) => name.toLowerCase().split(/[^\p{L}]+/u));

@@ -75,6 +75,11 @@ export function isSameStem(a: string, b: string): boolean {
   return same >= minStem && Math.max(a.length, b.length) - same <= maxEnding;
 }
 
+/** Whether a column, or a value of one, has the word. */
+export function isKnown(word: string, columns: readonly Column[]): boolean {
+  return columns.some((column) => likeness(word, column) > 0 || column.values.some((value) => value.toLowerCase().includes(word)));
+}
+
 /** The one column that most of the words mean; among several alike, the one that the context means. */
 export function columnMeant(words: readonly string[], columns: readonly Column[], context: readonly string[] = []): Column | null {
   const score = (column: Column, of: readonly string[]) => of.reduce((sum, word) => sum + likeness(word, column), 0);

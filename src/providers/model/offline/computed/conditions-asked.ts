@@ -1,5 +1,5 @@
 /** "only sold rows", "on the route Aran", "without cancelled ones": the values that a question limits its rows to. */
-import type { Condition, Key, RowValue } from '../../../table/queries/query.ts';
+import type { Condition, RowValue } from '../../../table/queries/query.ts';
 import { wordSet } from '../../../table/word-set.ts';
 import type { Column } from './columns-meant.ts';
 import { valuesMeant } from './outcomes-asked.ts';
@@ -14,9 +14,7 @@ const stateNames = wordSet('status state result outcome ergebnis statut état et
 const maxBack = 3;
 const minChars = 3;
 
-type Context = { value: RowValue; by: readonly Key[][] };
-
-export function valueConditions(words: readonly Word[], columns: readonly Column[], { value }: Context): Condition[] {
+export function valueConditions(words: readonly Word[], columns: readonly Column[], value: RowValue): Condition[] {
   const found: Condition[] = [];
   for (const column of columns) {
     if (column.kind !== 'text' || (value.kind === 'outcome' && value.of === column.name)) continue;

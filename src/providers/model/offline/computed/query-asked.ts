@@ -3,7 +3,7 @@ import type { Condition, Query, RowValue, TimeUnit } from '../../../table/querie
 import type { TableProfile } from '../../../table/table-profile.ts';
 import { addsUp } from '../figure.ts';
 import { countedThing } from './absent-columns.ts';
-import { type Column, columnMeant, columnsOf, isGrouping, likeness } from './columns-meant.ts';
+import { type Column, columnMeant, columnsOf, isGrouping, isKnown, likeness } from './columns-meant.ts';
 import { valueConditions } from './conditions-asked.ts';
 import { daysIn } from './dates-asked.ts';
 import { type Formula, formulasIn, isCalled } from './formulas.ts';
@@ -75,7 +75,7 @@ export function queryOf(question: string, asked: TableAsked): AskedQuery | null 
     grouping,
     date,
   );
-  const conditions = valueConditions(words, columns, { value: found.value, by: groups.by });
+  const conditions = valueConditions(words, columns, found.value);
   const where: Condition[] = [...(days.days === null ? [] : [{ column: date!.name, ...days.days }]), ...conditions];
   const by =
     days.split === null ? groups.by : [...groups.by.slice(0, 2), ...crossedWith(groups, { column: date!.name, split: days.split })];
@@ -111,11 +111,6 @@ function namesAnother(words: readonly Word[], columns: readonly Column[], { valu
     const named = numbers.filter((column) => likeness(word, column) === 3);
     return named.length === 1 && !own.includes(named[0]!.name);
   });
-}
-
-/** Whether a column, or a value of one, has the word. */
-export function isKnown(word: string, columns: readonly Column[]): boolean {
-  return columns.some((column) => likeness(word, column) > 0 || column.values.some((value) => value.toLowerCase().includes(word)));
 }
 
 /** `ofDays`: "most" counts rows only where the question names days. `isWeak`: the profile has the figures of such a value already, so that only conditions and parts of dates need computing. */
