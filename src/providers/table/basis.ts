@@ -41,6 +41,8 @@ const returnWords = wordSet('returned return retourniert retoure retour retourn�
 const saleWords = wordSet(
   'paid shipped delivered completed complete sold fulfilled invoiced bezahlt versendet versandt geliefert verkauft payé payée livré livrée vendu expédié pagado pagada entregado entregada enviado vendido pagato consegnato spedito betaald verzonden geleverd',
 );
+const cancelStems = ['cancel', 'storn', 'annul', 'abgesagt'];
+const mostStatusWords = 3;
 const mostStatuses = 15;
 const maxVoidShare = 0.5;
 const minCounted = 3;
@@ -181,13 +183,24 @@ function voidRows(table: ColumnsInMemory, repeated: ReadonlySet<number>) {
   if (plan === undefined) return null;
   const texts = table.texts(plan);
   const isSale = texts.some((text) => saleWords.has(text.toLowerCase()));
-  const isVoid = (text: string) => voidWords.has(text.toLowerCase()) || (isSale && returnWords.has(text.toLowerCase()));
+  const isVoid = (text: string) =>
+    isCancelled(text) || voidWords.has(text.toLowerCase()) || (isSale && returnWords.has(text.toLowerCase()));
   const rows = [...texts.keys()].filter((at) => !repeated.has(at) && isVoid(texts[at]!));
   // Negative amounts undo other rows, so they count.
   const undoes = amounts.some((amount) => rows.some((at) => table.numbers(amount)[at]! < 0));
   if (rows.length === 0 || undoes || rows.length > (table.count - repeated.size) * maxVoidShare) return null;
   const each = [...new Set(rows.map((at) => texts[at]!))].map((value) => ({ value, rows: rows.filter((at) => texts[at] === value) }));
   return { column: plan.name, rows, each };
+}
+
+/** "Late cancellation", "cancelled by us"; not "cancellation fee paid". */
+function isCancelled(text: string): boolean {
+  const tokens = nameTokens(text);
+  return tokens.length <= mostStatusWords && (isCancelWord(tokens[0]) || isCancelWord(tokens.at(-1)));
+}
+
+function isCancelWord(token: string | undefined): boolean {
+  return token !== undefined && cancelStems.some((stem) => token.startsWith(stem));
 }
 
 type ImpossibleValues = { plan: ColumnPlan; what: string; rows: number[] };

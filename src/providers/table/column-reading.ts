@@ -5,6 +5,7 @@ import { dateText } from './date-format.ts';
 import { ExactSum } from './exact-sum.ts';
 import { countKey, shownKey } from './frequent-values.ts';
 import { NumberColumn } from './number-column.ts';
+import { valuesOf } from './spellings.ts';
 import type { ColumnProfile } from './table-profile.ts';
 
 const frequentCandidates = 200;
@@ -88,7 +89,7 @@ export class ColumnReading {
       type,
       role,
       missing: rows - filled,
-      distinct: Math.min(values.distinct, filled),
+      distinct: valuesOf(this.plan).length || Math.min(values.distinct, filled),
       distinct_estimated: !values.exact,
     };
     if (unit !== '') profile.unit = unit;
@@ -133,6 +134,8 @@ export class ColumnReading {
   }
 
   private frequent(): { value: string; count: number }[] {
+    const merged = valuesOf(this.plan).toSorted((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
+    if (merged.length > 0) return merged.slice(0, frequentShown).map(({ name, count }) => ({ value: shownKey(name), count }));
     const counted =
       this.recount === null
         ? this.plan.values.top(frequentShown)

@@ -31,7 +31,7 @@ export class ColumnsInMemory {
     this.labelColumn = this.chooseLabel([]);
   }
 
-  /** Trimmed; '' for a missing cell. Spellings that differ in case or blanks are one text, so that all findings by group agree. */
+  /** Trimmed; '' for a missing cell. Spellings of one value are one text, so that all findings by group agree. */
   texts(plan: ColumnPlan): string[] {
     let texts = this.textsByColumn.get(plan.index);
     if (texts === undefined) {

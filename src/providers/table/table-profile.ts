@@ -68,7 +68,7 @@ export type ColumnProfile = {
   /** Rows above or below the requested limits. */
   beyond?: Beyond;
   dates?: { first: string; last: string; count: number };
-  /** The most frequent values; counts are exact. */
+  /** The most frequent values, each with all its spellings; counts are exact. */
   frequent?: { value: string; count: number }[];
   /** In a mixed column: cells that do not have its main type. */
   unlike?: { count: number; examples: string[] };

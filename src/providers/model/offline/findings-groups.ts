@@ -2,6 +2,7 @@
 import { clean } from '../../table/columns-in-memory.ts';
 import { withoutEqualGroups } from '../../table/equal-groups.ts';
 import { largestKept } from '../../table/fit-profile.ts';
+import { mayBeSame } from '../../table/same-value.ts';
 import type { ColumnProfile, Figures, GroupProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, groupedRows, listed, mainMeasure, measures, percent, round, safe, safeValue } from './figure.ts';
 
@@ -11,6 +12,8 @@ const maxGroupings = 6;
 const valuesListed = 6;
 const minForMean = 10;
 const minTimesFewer = 3;
+const minRanked = 3;
+const maxCompared = 60;
 
 export function biggestGroups(profile: TableProfile): string[] {
   const main = mainMeasure(profile);
@@ -88,10 +91,11 @@ function groupFigures(profile: TableProfile, group: GroupProfile, measure: Colum
       figures[name] === undefined ? [] : [{ value, rows, figure: additive ? figures[name].sum : figures[name].mean }],
     )
     .toSorted((a, b) => b.figure - a.figure);
-  const [top, last] = [ranked[0], ranked.at(-1)];
+  const { safe: compared, note } = comparable(ranked);
+  const [top, last] = [additive ? ranked[0] : compared[0], compared.at(-1)];
   if (top === undefined || last === undefined || top === last || top.figure === last.figure) return [];
-  const tops = ranked.filter(({ figure }) => figure === top.figure).map(({ value }) => safeValue(value));
-  const lasts = ranked.filter(({ figure }) => figure === last.figure).map(({ value }) => safeValue(value));
+  const tops = (additive ? ranked : compared).filter(({ figure }) => figure === top.figure).map(({ value }) => safeValue(value));
+  const lasts = compared.filter(({ figure }) => figure === last.figure).map(({ value }) => safeValue(value));
   const written = additive ? exact : round;
   const complete = isComplete(group);
   // The figures by the status have the rows that do not count too.
@@ -122,7 +126,7 @@ function groupFigures(profile: TableProfile, group: GroupProfile, measure: Colum
       ? ` ${countOf(missing, 'row')} without a ${safe(by)} ${missing === 1 ? 'is' : 'are'} in none of them.`
       : '';
   return [
-    `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}${additive ? '' : fewRows(ranked)}${withLeftOut(values, measure)}${measure.role === 'unclear' ? addedUp(values, name) : ''}${additive ? leaderWithout(measure, group) : ''}`,
+    `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}${note}${additive ? openSums(ranked) : fewRows(ranked)}${withLeftOut(values, measure)}${measure.role === 'unclear' ? addedUp(values, name) : ''}${additive ? leaderWithout(measure, group) : ''}`,
   ];
 }
 
@@ -139,6 +143,49 @@ function leaderWithout({ name, numbers }: ColumnProfile, { by, values }: GroupPr
   if (leader === undefined || leader.value !== top.cells[by] || first === undefined || first.value === leader.value) return '';
   if (second === undefined || first.rest === second.rest) return '';
   return ` Without row ${top.row} (${exact(top.value)}), ${safeValue(first.value)} leads: ${safeValue(first.value)} ${exact(first.rest)}, ${safeValue(leader.value)} ${exact(leader.rest)}.`;
+}
+
+type Ranked = { value: string; rows: number; figure: number };
+
+/** The groups among which the smallest, and of means the largest, are told: not those of one or two rows, nor those that may be another group. */
+function comparable(ranked: readonly Ranked[]): { safe: readonly Ranked[]; note: string } {
+  const most = Math.max(0, ...ranked.map(({ rows }) => rows));
+  const few = most < minForMean ? [] : ranked.filter(({ rows }) => rows < minRanked);
+  const open = openGroups(ranked).map(([group]) => group);
+  const safe = ranked.filter((group) => !few.includes(group) && !open.includes(group));
+  if (safe.length < 2) return { safe: ranked, note: '' };
+  const named = few.filter((group) => !open.includes(group));
+  return {
+    safe,
+    note:
+      named.length === 0
+        ? ''
+        : ` Not ranked, because of one or two rows: ${listed(
+            named.map(({ value }) => safeValue(value)),
+            valuesListed,
+          )}.`,
+  };
+}
+
+/** Groups that may be another group in another spelling. */
+function openGroups(ranked: readonly Ranked[]): [Ranked, Ranked][] {
+  if (ranked.length > maxCompared) return [];
+  return ranked.flatMap((rare): [Ranked, Ranked][] => {
+    const common = ranked.filter((each) => each !== rare && mayBeSame(rare, each));
+    return common.length === 1 ? [[rare, common[0]!]] : [];
+  });
+}
+
+/** What the sums are if they are. */
+function openSums(ranked: readonly Ranked[]): string {
+  return openGroups(ranked)
+    .slice(0, valuesListed)
+    .map(([rare, common]) => {
+      const sum = clean(rare.figure + common.figure);
+      const leads = ranked.every((each) => each === rare || each === common || each.figure < sum) && common !== ranked[0];
+      return ` ${safeValue(rare.value)} may be ${safeValue(common.value)} and is not ranked; together they have ${exact(sum)}${leads ? ', more than any other' : ''}.`;
+    })
+    .join('');
 }
 
 /** A mean of few rows beside means of many is no safe comparison. */

@@ -6,8 +6,9 @@ import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { dateText, parseDate } from '../date-format.ts';
 import { countOf, exact, listed } from '../figure-text.ts';
 import { shownKey } from '../frequent-values.ts';
+import { isOneApart } from '../same-value.ts';
 import { oddValues, type Scale } from '../scales.ts';
-import { foldSpelling, foldsSpellings, mostSpellings } from '../spellings.ts';
+import { foldsSpellings, valuesOf } from '../spellings.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 import { isGroup } from './crossed-groups.ts';
 import { farYears } from './pauses.ts';
@@ -177,14 +178,11 @@ function spellings(plan: ColumnPlan, table: ColumnsInMemory): Finding[] {
   const padded = table.rows.cells.filter(
     (cells) => typeof cells[plan.index] === 'string' && (cells[plan.index] as string) !== (cells[plan.index] as string).trim(),
   ).length;
-  const families = new Map<string, { key: string; count: number }[]>();
-  for (const each of plan.values.top(400)) {
-    const folded = fold(each.key);
-    const family = families.get(folded);
-    if (family === undefined) families.set(folded, [each]);
-    else family.push(each);
-  }
-  const variants = [...families.values()].filter((family) => family.length > 1);
+  const isFolded = foldsSpellings(plan);
+  const families = isFolded
+    ? valuesOf(plan).map(({ spellings: own }) => own)
+    : [...Map.groupBy(plan.values.top(400), ({ key }) => fold(key)).values()];
+  const variants = families.filter((family) => family.length > 1);
   if (variants.length > 0) {
     const each = variants.slice(0, shown).map((family) => {
       const count = family.reduce((sum, { count: own }) => sum + own, 0);
@@ -192,10 +190,10 @@ function spellings(plan: ColumnPlan, table: ColumnsInMemory): Finding[] {
     });
     findings.push({
       kind: 'spelling',
-      text: `${plan.name} writes the same value in several ways: ${each.join('; ')}.${together(plan)}`,
+      text: `${plan.name} writes the same value in several ways: ${each.join('; ')}${variants.length > shown ? ' and more' : ''}.${isFolded ? ` The figures by ${plan.name} take these spellings together; then there are ${families.length} different values.` : ''}`,
     });
   }
-  const close = misspelt([...families.values()].map((family) => family.toSorted((a, b) => b.count - a.count)[0]!));
+  const close = misspelt(families.map((family) => family.toSorted((a, b) => b.count - a.count)[0]!));
   if (close.length > 0 && plan.values.distinct <= plan.filled * 0.6)
     findings.push({
       kind: 'misspelt',
@@ -212,20 +210,13 @@ function spellings(plan: ColumnPlan, table: ColumnsInMemory): Finding[] {
   return findings;
 }
 
-/** What the figures by group do with the spellings; nothing if they take none of them together. */
-function together(plan: ColumnPlan): string {
-  const different = new Set(plan.values.top(mostSpellings).map(({ key }) => foldSpelling(key))).size;
-  if (!foldsSpellings(plan) || different === plan.values.distinct) return '';
-  return ` The figures by ${plan.name} take spellings that differ in case or blanks together; then there are ${different} different values.`;
-}
-
 /** Sums of the first measure over the rows of some values. */
 function sumsOf(plan: ColumnPlan, table: ColumnsInMemory, values: ReadonlySet<string>): string {
   const measure = table.quantities().find(({ role, units }) => role === 'measure' && units.size < 2);
   if (measure === undefined) return '';
   const numbers = table.numbers(measure);
   const sum = table
-    .texts(plan)
+    .written(plan)
     .reduce((total, text, at) => (values.has(text) && !Number.isNaN(numbers[at]!) ? total + numbers[at]! : total), 0);
   return `, ${measure.name} ${exact(clean(sum))}`;
 }
@@ -241,23 +232,11 @@ function misspelt(values: { key: string; count: number }[]): [{ key: string; cou
         each.count >= Math.max(3, rare.count * (short ? 3 : 4)) &&
         !/\d/.test(each.key) &&
         // Short words that differ in a letter are different words; two swapped letters are a slip.
-        (short ? swapped(own, fold(each.key)) : oneApart(own, fold(each.key))),
+        (short ? swapped(own, fold(each.key)) : isOneApart(own, fold(each.key))),
     );
     if (common !== undefined) found.push([rare, common]);
   }
   return found;
-}
-
-/** One letter inserted, deleted, replaced, or two swapped. */
-function oneApart(a: string, b: string): boolean {
-  if (Math.abs(a.length - b.length) > 1 || a === b) return false;
-  let start = 0;
-  while (start < a.length && a[start] === b[start]) start++;
-  let end = 0;
-  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
-  const [restA, restB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
-  if (restA.length <= 1 && restB.length <= 1) return true;
-  return restA.length === 2 && restB.length === 2 && restA[0] === restB[1] && restA[1] === restB[0];
 }
 
 function swapped(a: string, b: string): boolean {

@@ -3,7 +3,7 @@ import type { ColumnPlan } from '../column-evidence.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { asValue, listed } from '../figure-text.ts';
 import { weekdays } from '../findings/weekday.ts';
-import { foldSpelling } from '../spellings.ts';
+import { foldSpelling, spellingsOf } from '../spellings.ts';
 import type { Condition, DatePart, Key } from './query.ts';
 import { planOf } from './row-values.ts';
 import { isYesNo, yesOrNo } from './yes-no.ts';
@@ -61,7 +61,8 @@ function testOf(table: ColumnsInMemory, of: ColumnPlan, { is, is_not: isNot, fro
   if (is !== undefined || isNot !== undefined) {
     const texts = table.texts(of);
     const values = is ?? isNot!;
-    const wanted = new Set(values.map(foldSpelling));
+    const names = spellingsOf(of);
+    const wanted = new Set(values.map((value) => foldSpelling(names.get(value) ?? value)));
     const has = (at: number) => wanted.has(foldSpelling(texts[at]!));
     if (!texts.some((_, at) => has(at))) return null;
     return {

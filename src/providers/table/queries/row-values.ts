@@ -4,7 +4,7 @@ import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { exact, listed } from '../figure-text.ts';
 import { isBeginAndEnd, isClockColumn, minutesOf, nearestMinutes } from '../findings/times-of-day.ts';
-import { foldSpelling } from '../spellings.ts';
+import { foldSpelling, spellingsOf } from '../spellings.ts';
 import { wordSet } from '../word-set.ts';
 import type { Limit, RowValue, TimeUnit } from './query.ts';
 import { isYesNo, yesOrNo } from './yes-no.ts';
@@ -118,7 +118,8 @@ function inUnit(
 function outcomes(table: ColumnsInMemory, of: ColumnPlan, is: readonly string[]): RowValues | null {
   const texts = table.written(of);
   const merges = isYesNo(texts) && is.every((each) => yesOrNo(each) !== null);
-  const keyOf = (text: string) => (merges ? yesOrNo(text)! : foldSpelling(text));
+  const names = spellingsOf(of);
+  const keyOf = (text: string) => (merges ? yesOrNo(text)! : foldSpelling(names.get(text) ?? text));
   const meant = new Set(is.map(keyOf));
   const isMeant = (text: string) => meant.has(keyOf(text));
   const counts = new Map<string, number>();
@@ -131,7 +132,7 @@ function outcomes(table: ColumnsInMemory, of: ColumnPlan, is: readonly string[])
     ? `Spellings in ${of.name} are merged; counted: ${listed(spelled(true), shownSpellings) || 'none'}; not counted: ${listed(spelled(false), shownSpellings) || 'none'}.`
     : '';
   return {
-    name: `${of.name} is ${listed([...new Set(merges ? meant : spellings.flatMap(([text]) => (isMeant(text) ? [foldSpelling(text)] : [])))])}`,
+    name: `${of.name} is ${listed([...new Set(merges ? meant : spellings.flatMap(([text]) => (isMeant(text) ? [keyOf(text)] : [])))])}`,
     numbers: Float64Array.from(texts, (text) => (text === '' ? Number.NaN : isMeant(text) ? 1 : 0)),
     unit: '',
     note,
