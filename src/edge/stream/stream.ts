@@ -54,6 +54,8 @@ type Client = {
   principal: Principal | null;
   subscriber: Subscriber | null;
   lease: ConnectionLease | null;
+  /** Selected while the token is checked; null: none. */
+  topics: readonly string[] | null;
 };
 type Socket = Connection<Client>;
 
@@ -80,7 +82,7 @@ export class Stream implements WebSocketHandlers<Client> {
   }
 
   open(socket: Socket): void {
-    socket.data = { state: 'new', openedAtMs: performance.now(), principal: null, subscriber: null, lease: null };
+    socket.data = { state: 'new', openedAtMs: performance.now(), principal: null, subscriber: null, lease: null, topics: null };
     this.sockets.add(socket);
     const { disconnectWithinMs } = this;
     if (disconnectWithinMs !== null) setImmediate(() => this.disconnect(socket, disconnectWithinMs));
@@ -91,8 +93,8 @@ export class Stream implements WebSocketHandlers<Client> {
     if (parsed === null) return end(socket, closeCodes.badMessage, 'Messages are JSON objects with a type');
     const { data } = socket;
     if (data.state === 'new') return void this.authenticate(socket, parsed).catch((err: unknown) => this.failed(socket, err));
-    if (parsed.type === 'ping') return void socket.send('{"type":"pong"}');
-    if (data.state === 'open' && parsed.type === 'subscribe') return this.narrow(socket, parsed.topics);
+    if (parsed.type === 'ping') return reply(socket, { type: 'pong' });
+    if (parsed.type === 'subscribe') return this.narrow(socket, parsed.topics);
     end(socket, closeCodes.badMessage, 'After auth come {"type":"subscribe","topics":[…]} and {"type":"ping"}');
   }
 
@@ -139,20 +141,19 @@ export class Stream implements WebSocketHandlers<Client> {
     const subscriber = hub.subscribe(this.readerOf(socket), principal.accountId);
     socket.data.subscriber = subscriber;
     socket.data.principal = principal;
-    subscriber.filter = filterFor(this.parts.eventCatalogue, principal, []);
     const newest = await newestSeq(this.parts.database, principal.accountId);
     const resumed = from !== undefined && (await this.canResume(principal.accountId, from, newest));
     if (isClosed(socket)) return;
     socket.data.state = 'open';
-    socket.send(JSON.stringify({ type: 'auth_ok', account_id: principal.accountId, seq: newest, resumed }));
-    if (from !== undefined && !resumed)
-      socket.send(
-        JSON.stringify({
-          type: 'reset',
-          oldest_seq: await oldestKeptSeq(this.parts.database, principal.accountId, newest, this.parts.retentionDays),
-        }),
-      );
-    const replayed = () => socket.send(JSON.stringify({ type: 'replayed', seq: subscriber.position }));
+    const { topics } = socket.data;
+    subscriber.filter = filterFor(this.parts.eventCatalogue, principal, topics ?? []);
+    reply(socket, { type: 'auth_ok', account_id: principal.accountId, seq: newest, resumed });
+    if (topics !== null) reply(socket, { type: 'subscribed', topics });
+    if (from !== undefined && !resumed) {
+      const oldest = await oldestKeptSeq(this.parts.database, principal.accountId, newest, this.parts.retentionDays);
+      reply(socket, { type: 'reset', oldest_seq: oldest });
+    }
+    const replayed = () => reply(socket, { type: 'replayed', seq: subscriber.position });
     await hub.follow(subscriber, resumed ? from : newest, resumed ? replayed : null);
   }
 
@@ -181,8 +182,12 @@ export class Stream implements WebSocketHandlers<Client> {
     if (!Array.isArray(topics) || topics.length > maxTopics || !topics.every(isTopic)) {
       return end(socket, closeCodes.badMessage, `topics is a list of at most ${maxTopics} like "task:task_…" or "type:approval.*"`);
     }
-    socket.data.subscriber!.filter = filterFor(this.parts.eventCatalogue, socket.data.principal!, topics);
-    socket.send(JSON.stringify({ type: 'subscribed', topics }));
+    const { data } = socket;
+    // A client need not wait for auth_ok: the topics apply from the first event on.
+    if (data.state === 'authenticating') data.topics = topics;
+    if (data.state !== 'open') return;
+    data.subscriber!.filter = filterFor(this.parts.eventCatalogue, data.principal!, topics);
+    reply(socket, { type: 'subscribed', topics });
   }
 
   /** Whether every event after `from` is still kept. */
@@ -201,7 +206,7 @@ export class Stream implements WebSocketHandlers<Client> {
       send: (frame) => socket.send(frame),
       bufferedBytes: () => socket.bufferedBytes(),
       cork: (work) => socket.cork(work),
-      tooSlow: () => end(socket, closeCodes.tooSlow, 'Reading too slowly; reconnect and resume'),
+      tooSlow: () => endSlow(socket),
       mustRestart: () => this.disconnect(socket, reconnectWithinMs, 'The database has lost events; reconnect and resume'),
     };
   }
@@ -260,6 +265,15 @@ function parse(text: string): Message | null {
 
 function isSeq(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** A client that does not read its answers is as slow as one that does not read its events: none is left out silently. */
+function reply(socket: Socket, message: object): void {
+  if (socket.send(JSON.stringify(message)) === 'dropped') endSlow(socket);
+}
+
+function endSlow(socket: Socket): void {
+  end(socket, closeCodes.tooSlow, 'Reading too slowly; reconnect and resume');
 }
 
 function end(socket: Socket, code: number, reason: string): void {

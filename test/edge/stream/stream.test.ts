@@ -328,6 +328,34 @@ test('topics and scopes filter events, and prev links the sent events into a cha
   for (const client of [...Object.values(clients), all]) client.vanish();
 });
 
+test('topics sent right after auth, before its answer, apply from the first event on', async () => {
+  const account = 'acct_early_topics';
+  await say(account, { type: 'task.running', taskId: 'task_7' }, { type: 'card.created' }, { type: 'agent.started', taskId: 'task_7' });
+  const client = await StreamClient.open(port);
+  client.send({ type: 'auth', token: account, resume_from: 0 });
+  client.send({ type: 'subscribe', topics: ['type:card.*'] });
+  client.send({ type: 'subscribe', topics: ['task:task_7'] });
+  await client.untilMessage('replayed');
+  const [first, second] = client.messages;
+  assert.deepEqual([first?.type, second], ['auth_ok', { type: 'subscribed', topics: ['task:task_7'] }]);
+  assert.deepEqual(assertChain(client, 0), [1, 3]);
+  client.vanish();
+});
+
+test('a client that reads none of its answers is closed with 4430', { timeout: 120_000 }, async () => {
+  const client = await subscribe('acct_deaf');
+  client.pause();
+  const connection = connections.at(-1) as Connection<{ state: string }>;
+  const topics = Array.from({ length: 100 }, (_, n) => `task:task_${'7'.repeat(50)}_${n}`);
+  for (let sent = 0; connection.data.state === 'open'; sent += 100) {
+    assert.ok(sent < 20_000, 'answers are left out silently');
+    for (let n = 0; n < 100; n++) client.send({ type: 'subscribe', topics });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  client.resume();
+  assert.equal(await client.ended(), 4430);
+});
+
 test('invalid topics close with 4400', async () => {
   for (const topics of [undefined, 'type:*', [5], ['nonsense'], ['type:a b'], ['task:'], Array(101).fill('type:*')]) {
     const client = await subscribe('acct_a');
