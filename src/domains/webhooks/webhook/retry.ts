@@ -6,10 +6,12 @@ const hourMs = 60 * minuteMs;
 const firstDelaysMs = [5 * secondMs, 30 * secondMs, 2 * minuteMs, 10 * minuteMs];
 /** After failing for this long a delivery is not retried, and its webhook is disabled. */
 export const retryForMs = 24 * hourMs;
+/** A receiver that fails all that time fails at least this often. Fewer failures mean that this service did not run, or that its clock was set. */
+const minFailures = 12;
 
 /**
  * The time of the next try: after 5 s, 30 s, 2 min, 10 min, then hourly; the last one 24 hours after the first failure. null: that was the
- * last.
+ * last. Time in which this service did not run does not end the retries.
  *
  * @param failures number of failures, the last one at `nowMs`
  * @param sinceMs time of the first failure
@@ -17,7 +19,7 @@ export const retryForMs = 24 * hourMs;
  */
 export function nextTryMs(failures: number, sinceMs: number, nowMs: number, askedMs = 0): number | null {
   const endMs = sinceMs + retryForMs;
-  if (nowMs >= endMs) return null;
-  const delayMs = Math.max(firstDelaysMs[failures - 1] ?? hourMs, Math.min(askedMs, hourMs));
-  return Math.min(nowMs + delayMs, endMs);
+  const nextMs = nowMs + Math.max(firstDelaysMs[failures - 1] ?? hourMs, Math.min(askedMs, hourMs));
+  if (nowMs < endMs) return Math.min(nextMs, endMs);
+  return failures < minFailures ? nextMs : null;
 }

@@ -20,3 +20,12 @@ test('Retry-After of a receiver is respected, for at most an hour and never past
   assert.equal(nextTryMs(1, 0, 0, 10 * 3_600_000), 3_600_000);
   assert.equal(nextTryMs(20, 0, retryForMs - 1, 3_600_000), retryForMs);
 });
+
+test('a delivery that failed twice in three days, because this service did not run, is tried again by the schedule', () => {
+  const threeDaysMs = 3 * retryForMs;
+  assert.equal(nextTryMs(2, 0, threeDaysMs), threeDaysMs + 30_000);
+  assert.equal(nextTryMs(2, 0, threeDaysMs, 60_000), threeDaysMs + 60_000);
+  let tries = 0;
+  for (let atMs: number | null = threeDaysMs; atMs !== null; tries++) atMs = nextTryMs(2 + tries, 0, atMs);
+  assert.ok(tries > 5 && tries < 30, `${tries} tries`);
+});
