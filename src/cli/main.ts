@@ -56,9 +56,22 @@ const commands: Record<string, Command> = {
   },
 };
 
+let outputFault: NodeJS.ErrnoException | null = null;
+process.stdout.on('error', (error) => {
+  outputFault ??= error;
+});
 process.exitCode = await main(process.argv.slice(2));
 // An idle connection must not delay the exit.
-process.stdout.write('', () => process.exit());
+process.stdout.write('', () => setImmediate(end));
+
+/** A full disk must not look like success; a reader that has read enough (`| head`) is no failure. */
+function end(): void {
+  if (outputFault !== null && outputFault.code !== 'EPIPE') {
+    process.stderr.write(`The output could not be written: ${outputFault.message}\n`);
+    process.exitCode ||= exitCodes.failed;
+  }
+  process.exit();
+}
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {

@@ -1,5 +1,6 @@
 /** Runs the command in a separate process, with or without a terminal. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { nodeEnv } from '../support/node-env.ts';
 
@@ -13,8 +14,8 @@ export type Command = {
   readonly exit: Promise<number | null>;
 };
 
-/** `input`: the content of standard input, without a terminal. */
-export type Where = { url?: string; dataDir: string; folder: string; env?: Record<string, string>; input?: string };
+/** `input`: the content of standard input, without a terminal. `outputFile`: standard output goes there. */
+export type Where = { url?: string; dataDir: string; folder: string; env?: Record<string, string>; input?: string; outputFile?: string };
 
 const node = [process.execPath, '--disable-warning=ExperimentalWarning', resolve('src/cli/main.ts')];
 
@@ -38,16 +39,18 @@ export function troupeAtTerminal(args: string[], where: Where): Command {
 /** Why there is no terminal here; false if there is one. */
 export const noTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0 ? false : "util-linux's script is not installed";
 
-function watch([command, ...args]: string[], { url, dataDir, folder, env }: Where, stdin: 'ignore' | 'pipe'): Command {
+function watch([command, ...args]: string[], { url, dataDir, folder, env, outputFile }: Where, stdin: 'ignore' | 'pipe'): Command {
+  const output = outputFile === undefined ? ('pipe' as const) : openSync(outputFile, 'w');
   const child = spawn(command!, args, {
     cwd: folder,
     env: { ...nodeEnv, DATA_DIR: dataDir, ...(url === undefined ? {} : { PUBLIC_URL: url }), ...env },
-    stdio: [stdin, 'pipe', 'pipe'],
+    stdio: [stdin, output, 'pipe'],
   });
+  if (typeof output === 'number') closeSync(output);
   const said = { stdout: '', stderr: '' };
   const listeners = new Set<() => void>();
   for (const name of ['stdout', 'stderr'] as const) {
-    child[name]!.setEncoding('utf8').on('data', (chunk: string) => {
+    child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
       said[name] += chunk;
       for (const listener of listeners) listener();
     });

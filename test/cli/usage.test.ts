@@ -1,6 +1,7 @@
 /** Messages of the command for wrong usage and without a service. No service runs here. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -31,6 +32,18 @@ test('help is on standard output and exits with 0; a missing command exits with 
     assert.match(out, /^Usage: npm run troupe -- /);
   }
   assert.equal((await outcome([])).code, 2);
+});
+
+test('output that cannot be written is reported, and no success', {
+  skip: !existsSync('/dev/full') && 'there is no /dev/full',
+}, async () => {
+  const folder = await temporaryFolder('troupe-person-');
+  for (const args of [['--help'], ['ledger', '--help']]) {
+    const command = troupe(args, { folder: folder.path, dataDir: join(folder.path, 'data'), outputFile: '/dev/full' });
+    assert.equal(await command.exit, 1);
+    assert.match(command.stderr(), /^The output could not be written: .*ENOSPC/);
+  }
+  await folder.remove();
 });
 
 test('wrong usage prints one line and the usage, and exits with 2', async () => {
