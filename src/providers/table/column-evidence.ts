@@ -23,6 +23,8 @@ export type ColumnPlan = {
   examples: string[];
   /** Texts in place of a number or a date, including placeholders such as n/a, with counts. */
   leftOut: { value: string; count: number }[];
+  /** Cells with such a text; `leftOut` holds the first texts only. */
+  leftOutCells: number;
   unit: string;
   /** Cells of each unit, `''` for none; more than one entry if units are mixed. */
   units: ReadonlyMap<string, number>;
@@ -64,6 +66,7 @@ export class ColumnEvidence {
   private readonly values: FrequentValues;
   private readonly units = new Map<string, number>();
   private readonly leftOut = new Map<string, number>();
+  private leftOutCells = 0;
   private readonly forms = new Map<string, number>();
   private readonly offsets = new Map<number | '', number>();
   private filled = 0;
@@ -197,6 +200,7 @@ export class ColumnEvidence {
       unlike: this.filled - kind.like,
       examples: kind.type === 'mixed' ? this.unlikeExamples(reads) : [],
       leftOut: reads === 'number' || reads === 'date' ? this.left(kind.type) : [],
+      leftOutCells: this.leftOutCells,
       unit,
       units,
       dateForms: this.forms,
@@ -358,6 +362,7 @@ export class ColumnEvidence {
 
   private leaveOut(cell: Cell): void {
     const text = cellText(cell, 30);
+    this.leftOutCells++;
     if (this.leftOut.has(text) || this.leftOut.size < leftOutKept) this.leftOut.set(text, (this.leftOut.get(text) ?? 0) + 1);
   }
 }

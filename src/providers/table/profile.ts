@@ -282,6 +282,7 @@ class Reading {
         filled: Math.min(price.filled, quantity.filled),
         unlike: 0,
         leftOut: [],
+        leftOutCells: 0,
       };
       this.product = { column: new ColumnReading(plan, room, false, true), quantity, price };
     }

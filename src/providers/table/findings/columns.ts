@@ -64,9 +64,8 @@ function constant({ name, type, filled, values }: ColumnPlan, table: ColumnsInMe
 }
 
 /** Cells left out of a column's figures, counted and named. */
-function leftOut({ name, reads, leftOut: left, filled, unlike }: ColumnPlan): Finding[] {
+function leftOut({ name, reads, leftOut: left, leftOutCells: count, filled, unlike }: ColumnPlan): Finding[] {
   if (left.length === 0) return [];
-  const count = left.reduce((sum, each) => sum + each.count, 0);
   const named = left.slice(0, shown).map((each) => `'${each.value}' ×${each.count}`);
   const what = reads === 'date' ? 'dates' : 'numbers';
   // Placeholders such as "-" are not among the filled cells.

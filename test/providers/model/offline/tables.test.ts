@@ -360,6 +360,14 @@ const cases: Case[] = [
     never: [/does not agree/],
   },
   {
+    says: 'every value that is not a number is counted, however many different ones there are',
+    prompt: 'Analyse weights.csv',
+    files: {
+      'weights.csv': `crate,weight\n${Array.from({ length: 50 }, (_, n) => `C${n},${n % 3 === 0 ? `see note ${n}` : n + 20}`).join('\n')}\n`,
+    },
+    expected: [/17 of 50 values in weight are not numbers/],
+  },
+  {
     says: 'a placeholder counts as a value that was left out once, and an amount of formulas is computed from quantity and price',
     prompt: 'Sum up offer.csv for me',
     files: {
