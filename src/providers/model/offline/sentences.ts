@@ -1,7 +1,7 @@
 /** Finds the ends of sentences. One pass; abbreviations and numbers with a point do not end a sentence. */
 
 const abbreviations = new Set(
-  'mr mrs ms dr prof st rev hon capt lt sgt jr sr mme mlle sra srta dott ing vs etc e.g i.e z.b d.h u.a bzw ca nr no inc ltd co approx usw jan feb mar apr jun jul aug sep sept oct nov dec tel abs str vgl ggf inkl evtl'.split(
+  'mr mrs ms dr prof st rev hon capt lt sgt jr sr mme mlle sra srta dott ing vs etc e.g i.e z.b d.h u.a bzw ca nr no inc ltd co approx usw jan feb mar apr jun jul aug sep sept oct nov dec tel abs str vgl ggf inkl evtl max min mind zzgl exkl bspw sog gem ehem stellv vors std tsd mio mrd env av art'.split(
     ' ',
   ),
 );
@@ -52,5 +52,5 @@ function isAbbreviation(flat: string, from: number, at: number, after: string): 
   )
     return false;
   if (/^\d{1,2}$/.test(word) && openingWords.test(after)) return false;
-  return abbreviations.has(word.toLowerCase()) || /^\p{L}$/u.test(word) || /^\d{1,2}$/.test(word) || /^(?:\p{L}\.){1,4}\p{L}$/u.test(word);
+  return abbreviations.has(word.toLowerCase()) || /^\d{1,2}$/.test(word) || /^(?:\p{L}\.-?){0,4}\p{L}$/u.test(word);
 }

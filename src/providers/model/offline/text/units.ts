@@ -1,6 +1,7 @@
 /** Splits a text into its units: headings, list items, fields, spoken lines, table rows and sentences, each with its line. One pass. */
 import { collapseWhitespace } from '../prompt-tokens.ts';
 import { sentencesOf } from '../sentences.ts';
+import { findDates } from './dates.ts';
 import { entryLines, stampOf } from './log-stamps.ts';
 import { isFirstName } from './names.ts';
 import { sectionOf } from './text-kind.ts';
@@ -32,7 +33,7 @@ const fieldKeys = new Set(
     'in attendance|attended by|date|time|place|location|venue|room|present|attendees|attending|participants|apologies|absent|regrets|chair|minutes|minute taker|note taker|notes|note|from|to|cc|bcc|subject|sent|reply-to|' +
     'lieu|heure|présents|présentes|participants|excusés|excusées|absents|président|présidente|secrétaire|ordre du jour|prochaine réunion|décision|fecha|lugar|hora|asistentes|presentes|ausentes|excusados|presidente|presidenta|secretario|secretaria|próxima reunión|decisión|acuerdo|tarea|data|luogo|ora|presenti|partecipanti|assenti|segretario|segretaria|verbalista|prossima riunione|decisione|' +
     'datum|ort|zeit|uhrzeit|teilnehmer|teilnehmende|teilnehmerinnen|anwesend|entschuldigt|abwesend|protokoll|protokollant|leitung|moderation|vorsitz|von|an|betreff|gesendet|' +
-    'decision|decisions|beschluss|entscheidung|action|actions|action item|aufgabe|todo|to do|task|owner|due|deadline|frist|next meeting|next sync|next call|next session|next review|next check-in|next standup|next retro|next date|next steering|nächster jour fixe|nächstes meeting|nächstes treffen|nächster termin|nächste sitzung|status|version|author|' +
+    'decision|decisions|beschluss|entscheidung|abstimmung|abstimmungsergebnis|scrutin|votación|votazione|action|actions|action item|aufgabe|todo|to do|task|owner|due|deadline|frist|next meeting|next sync|next call|next session|next review|next check-in|next standup|next retro|next date|next steering|nächster jour fixe|nächstes meeting|nächstes treffen|nächster termin|nächste sitzung|status|version|author|' +
     'severity|duration|impact|root cause|summary|question|q|a|risk|agreed|resolved|motion|vote|result|priority|budget|total|subtotal|url|web|website|tel|phone|fax|email|e-mail|re|ps|p.s|fyi|ai|impact|cause|lesson|yesterday|today|blockers|blocked|gestern|heute|offen|warning|info|error|debug|example|https|http'
   ).split('|'),
 );
@@ -52,7 +53,7 @@ export function readUnits(text: string): Unit[] {
   let section = '';
   let header: string[] | null = null;
   let code = false;
-  let open: { words: string[]; line: number; starts: number[]; unit: Unit | null; stamp?: string } | null = null;
+  let open: { words: string[]; line: number; unit: Unit | null; stamp?: string; indent?: boolean; quoted?: number } | null = null;
   const add = (kind: UnitKind, written: string, line: number, more: Partial<Unit> = {}): Unit => {
     const unit: Unit = { kind, text: collapseWhitespace(written), line, section, key: '', cells: [], checked: false, ...more };
     units.push(unit);
@@ -61,13 +62,18 @@ export function readUnits(text: string): Unit[] {
   const close = () => {
     if (open === null) return;
     const { stamp } = open;
-    if (stamp !== undefined) {
+    if (open.quoted !== undefined) {
+      const quoted = isBlockOfLines(open.words)
+        ? open.words.map((words, i): [string, number] => [words, open!.line + i])
+        : placed(open.words, open.line);
+      for (const [sentence, line] of quoted) add('quote', sentence, line);
+    } else if (stamp !== undefined) {
       // The points of a date end no sentence.
       const sentences = placed(open.words, open.line);
       for (const [j, [sentence, line]] of sentences.entries()) add('sentence', j === 0 ? `${stamp}${sentence}` : sentence, line);
     } else if (open.unit !== null) open.unit.text = collapseWhitespace(open.words.join(' '));
     else if (isPlainList(open.words, section)) open.words.forEach((words, i) => add('item', words, open!.line + i));
-    else if (isBlockOfLines(open.words) || (units.length === 0 && isTitleBlock(open.words)))
+    else if (isBlockOfLines(open.words) || isAmountBlock(open.words) || (units.length === 0 && isTitleBlock(open.words)))
       open.words.forEach((words, i) => add('sentence', words, open!.line + i));
     else for (const [sentence, line] of placed(open.words, open.line)) add('sentence', sentence, line);
     open = null;
@@ -95,13 +101,23 @@ export function readUnits(text: string): Unit[] {
       else add('row', cells.join(' | '), line, { cells: cells.map((cell, at) => [header![at] ?? '', cell]) });
     } else if (isRule(words)) close();
     else if (words.startsWith('>')) {
-      close();
-      add('quote', words.replace(/^[> ]{1,20}/, ''), line);
+      const marks = /^[> ]{1,20}/.exec(words)![0];
+      const rest = words.slice(marks.length);
+      const depth = marks.replaceAll(' ', '').length;
+      if (rest === '') close();
+      else if (isHeaderLine(rest)) {
+        close();
+        add('quote', rest, line);
+      } else if (open?.quoted === depth && itemOf(rest) === null) open.words.push(rest);
+      else {
+        close();
+        open = { words: [rest], line, unit: null, quoted: depth };
+      }
     } else if (entries.has(i) && itemOf(words) === null && !words.startsWith('#')) {
       // An entry of a logbook begins anew, whatever its words look like.
       close();
       const { rest } = entries.get(i)!;
-      open = { words: [rest], line, starts: [], unit: null, stamp: words.slice(0, words.length - rest.length) };
+      open = { words: [rest], line, unit: null, stamp: words.slice(0, words.length - rest.length) };
     } else {
       const heading = entries.size > 0 && isDayLine(words) ? clean(words) : headingOf(words, lines, i);
       if (heading !== null) {
@@ -112,25 +128,51 @@ export function readUnits(text: string): Unit[] {
       }
       const item = itemOf(words);
       const field = item === null ? keyed(words) : null;
+      const indent = /^\s/.test(raw);
+      if (open?.quoted !== undefined) close();
       if (item !== null) {
         close();
         const unit = add('item', item.text, line, { checked: item.checked });
-        open = { words: [item.text], line, starts: [], unit };
+        open = { words: [item.text], line, unit, indent };
       } else if (field !== null && (fieldKeys.has(field.key.toLowerCase()) || speakers.has(field.key) || isLabelled(lines, i, section))) {
         close();
         const spoken = speakers.has(field.key) && !fieldKeys.has(field.key.toLowerCase());
+        // A message begins: the headings of the one before are not its own.
+        if (/^(?:from|von)$/i.test(field.key)) section = '';
         const unit = add(spoken ? 'speech' : 'field', field.value, line, { key: field.key });
-        open = { words: [field.value], line, starts: [], unit };
-      } else if (open !== null && (open.unit === null || /^\s/.test(raw) || open.unit.kind === 'speech' || open.unit.kind === 'item'))
-        open.words.push(words);
+        open = { words: [field.value], line, unit };
+      } else if (open !== null && continues(open, words, indent)) open.words.push(words);
       else {
         close();
-        open = { words: [words], line, starts: [], unit: null };
+        open = { words: [words], line, unit: null };
       }
     }
   }
   close();
   return units.filter(({ text: written }) => written !== '');
+}
+
+/** Whether a line without a mark of its own goes on with what is open. */
+function continues({ unit, words: before, indent }: { unit: Unit | null; words: string[]; indent?: boolean }, words: string, isIndented: boolean): boolean {
+  if (unit === null || isIndented || unit.kind === 'speech') return true;
+  // After an indented item, a line at the margin is a new paragraph.
+  if (unit.kind === 'item') return indent !== true;
+  // A list of names or the count of a vote that needs a second line.
+  return before.at(-1)!.endsWith(',') || voteLine.test(words);
+}
+
+const voteLine =
+  /^\d{1,4} (?:ja|nein|dafür|dagegen|Stimmen|Ja-Stimmen|for|in favou?r|against|votes|pour|voix|a favor|a favore|voti)(?![\p{L}])/iu;
+/** Headers of a quoted mail, and the line that names its author. */
+const headerLine = /^(?:from|to|cc|date|sent|subject|von|an|datum|gesendet|betreff|de|à|objet): |(?:wrote|schrieb|a écrit)[^:]{0,80}:$/iu;
+
+function isHeaderLine(words: string): boolean {
+  return words.length <= 200 && headerLine.test(words);
+}
+
+/** Lines that each end in an amount in a column of its own: a bill. */
+function isAmountBlock(words: readonly string[]): boolean {
+  return words.length >= 2 && words.every((line) => / {2,}[\d.,'’]{1,16}(?: ?(?:\p{Sc}|[A-Z]{3}))?$/u.test(line.slice(-40)));
 }
 
 /** "5 March" above the entries of that day. */
@@ -210,10 +252,13 @@ function keyed(words: string): { key: string; value: string } | null {
     .replace(/^\*\*([^*:]{1,40}):?\*\*:?/, '$1:');
   const colon = bare.indexOf(':');
   if (colon < 1 || colon > maxKeyChars + 12 || (bare[colon + 1] !== undefined && bare[colon + 1] !== ' ')) return null;
-  const key = bare
+  const written = bare
     .slice(0, colon)
     .replace(/ ?[[(]\d{1,2}:\d{2}(?::\d{2})?[\])]$/, '')
     .trim();
+  // "Present (with a vote): …"
+  const plain = written.replace(/ \([^()]{1,40}\)$/, '');
+  const key = fieldKeys.has(plain.toLowerCase()) ? plain : written;
   if (key === '' || key.length > maxKeyChars || key.split(' ').length > 4 || /[.!?;"]/.test(key)) return null;
   return { key, value: bare.slice(colon + 1).trim() };
 }
@@ -244,6 +289,8 @@ function isRule(words: string): boolean {
 }
 
 function itemOf(words: string): { text: string; checked: boolean } | null {
+  // "12. Juli": a day and a month.
+  if (/^\d{1,2}\. \p{L}/u.test(words) && findDates(words.slice(0, 40))[0]?.index === 0) return null;
   const marker =
     /^(?:[-*•–+] |§ ?\d{1,3}[a-z]?[.:)]? |\d{1,3}[.)] |[a-z]\) |\((?:\d{1,2}|[a-z])\) )/.exec(words.slice(0, 8))?.[0].length ?? 0;
   const rest = words.slice(marker);
@@ -269,7 +316,10 @@ function headingOf(words: string, lines: readonly string[], i: number): string |
   )
     return clean(words);
   if (words.startsWith('**') && words.endsWith('**') && words.length > 4) return clean(words);
-  if (/^(?:={3,}|-{3,})$/.test(next.slice(0, 100)) && !words.includes(':')) return clean(words);
+  if (before === '' && /^(?:={3,}|-{3,})$/.test(next.slice(0, 100)) && !words.includes(':')) return clean(words);
+  // "--- for reference ---"
+  if (words.startsWith('---') && words.endsWith('---') && /[\p{L}]/u.test(words))
+    return clean(words.replace(/^-{3,120}/, '').replace(/(?<!-)-{3,120}$/, ''));
   if (words.endsWith(':') && words.split(' ').length <= 7 && !/[.,;!?]/.test(words) && next !== '' && !/^\d/.test(words))
     return clean(words);
   const letters = words.replace(/[^\p{L}]/gu, '');
