@@ -186,7 +186,8 @@ function isThereAny(tokens: readonly Token[], at: number): boolean {
 }
 
 export function isInterrogative(word: string): boolean {
-  return interrogatives.has(word) || word.startsWith("qu'") || word.startsWith('qu’');
+  // "What's still open?"
+  return interrogatives.has(word.replace(/['’]s$/, '')) || word.startsWith("qu'") || word.startsWith('qu’');
 }
 
 function isRequest({ lower }: Token): boolean {

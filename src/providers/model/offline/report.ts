@@ -113,7 +113,14 @@ function answerParts(answers: Answer[]): string[] {
 function textSection({ name, summary, facts }: TextMaterial, shown: ReadonlySet<string>, answers: readonly Answer[]): string {
   if (facts.kind === 'empty') return `## ${safe(name)}\n\n${safe(emptyText(name))}`;
   const told = answers.flatMap(({ lines }) => lines).join('\n');
-  const left = summary.sentences.map(safe).filter((sentence) => !told.includes(sentence));
+  // What a later sentence replaced is not among the main sentences.
+  const left = summary.sentences
+    .filter(
+      (sentence) =>
+        !facts.superseded.some(({ text, written }) => sentence.includes(text) || (text.includes(sentence) && sentence.includes(written))),
+    )
+    .map(safe)
+    .filter((sentence) => !told.includes(sentence));
   const sentences = summary.sentences.length === 0 ? 'The text holds no sentences.' : bullets(left);
   const own = facts.log === null && sentences !== '' ? [`## ${safe(name)} in its own sentences\n\n${sentences}`] : [];
   return [...own, `## What ${safe(name)} holds`, ...textParts(facts, shown)].join('\n\n');

@@ -11,7 +11,10 @@ test('a day and a month at the beginning of a line are no number of a list', () 
     'item: Der Flohmarkt wird auf Sonntag, 14. September, verlegt. Der Ort bleibt.',
     'item: Die Plakate sind bestellt.',
   ]);
-  assert.deepEqual(texts('Heute war es kalt. Das Lager steht bis\n30. August offen und schließt dann.\n'), ['sentence: Heute war es kalt.', 'sentence: Das Lager steht bis 30. August offen und schließt dann.']);
+  assert.deepEqual(texts('Heute war es kalt. Das Lager steht bis\n30. August offen und schließt dann.\n'), [
+    'sentence: Heute war es kalt.',
+    'sentence: Das Lager steht bis 30. August offen und schließt dann.',
+  ]);
 });
 
 test('an abbreviation before a figure and initials with a hyphen end no sentence', () => {
@@ -23,8 +26,13 @@ test('an abbreviation before a figure and initials with a hyphen end no sentence
 });
 
 test('the list of those present is a field with a remark in brackets and over several lines', () => {
-  const [field, next] = readUnits('Anwesend (mit Stimmrecht): Gisela Rohr (Vorsitz), Ewald Timm,\nH.-J. Brandes, Rosi Maul\nBeginn 19 Uhr, der Raum war kalt.\n');
-  assert.deepEqual([field!.kind, field!.key, field!.text], ['field', 'Anwesend', 'Gisela Rohr (Vorsitz), Ewald Timm, H.-J. Brandes, Rosi Maul']);
+  const [field, next] = readUnits(
+    'Anwesend (mit Stimmrecht): Gisela Rohr (Vorsitz), Ewald Timm,\nH.-J. Brandes, Rosi Maul\nBeginn 19 Uhr, der Raum war kalt.\n',
+  );
+  assert.deepEqual(
+    [field!.kind, field!.key, field!.text],
+    ['field', 'Anwesend', 'Gisela Rohr (Vorsitz), Ewald Timm, H.-J. Brandes, Rosi Maul'],
+  );
   assert.equal(next!.text, 'Beginn 19 Uhr, der Raum war kalt.');
 });
 
@@ -41,17 +49,23 @@ test('the result of a vote is a field with its counts, and nobody who speaks', (
 });
 
 test('the lines of a quoted paragraph make sentences, and its headers stay lines', () => {
-  assert.deepEqual(texts('> From: Ada Moss\n> Date: 3 May 2025\n>\n> The boiler was only checked on\n> the left side. The rest is open.\n>> Older words.\n'), [
-    'quote: From: Ada Moss',
-    'quote: Date: 3 May 2025',
-    'quote: The boiler was only checked on the left side.',
-    'quote: The rest is open.',
-    'quote: Older words.',
-  ]);
+  assert.deepEqual(
+    texts(
+      '> From: Ada Moss\n> Date: 3 May 2025\n>\n> The boiler was only checked on\n> the left side. The rest is open.\n>> Older words.\n',
+    ),
+    [
+      'quote: From: Ada Moss',
+      'quote: Date: 3 May 2025',
+      'quote: The boiler was only checked on the left side.',
+      'quote: The rest is open.',
+      'quote: Older words.',
+    ],
+  );
 });
 
 test('lines of a bill are units, and the line under them makes no heading of the last', () => {
-  const text = 'We ask for:\n\n   roof tiles and nails           310.00\n   two days of work               480.00\n   -------------------------------------\n                                  790.00\n\nThe rest follows.\n';
+  const text =
+    'We ask for:\n\n   roof tiles and nails           310.00\n   two days of work               480.00\n   -------------------------------------\n                                  790.00\n\nThe rest follows.\n';
   assert.deepEqual(texts(text), [
     'sentence: We ask for:',
     'sentence: roof tiles and nails 310.00',

@@ -18,20 +18,27 @@ const doing =
 const happening =
   /^is to (?:start|begin|commence|end|finish|take place|happen|continue|last|cost|open|close|stay|remain|run|become|go|come|follow)(?![\p{L}])/u;
 const requested =
-  /^(?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?)(?<comma>,)? (?:please|can you|could you|would you|will you|bitte|kannst du|könntest du|können sie) /u;
+  /^(?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?)(?<comma>,)? (?:please|pls|plz|can you|could you|would you|will you|bitte|kannst du|könntest du|können sie) /u;
 const own =
-  /^(?:(?:yes|ok|okay|sure|sorry|right|good|and|so|then|ja|gut|also|fine|no problem)[,.!]? )?(?:I(?:'|’)ll|I will|I can(?! only| not|['’]t|not)|we(?:'|’)ll|we will|wir werden|will do|on it|doing (?:it|that|this)|I am going to|I(?:'|’)m going to|let me|ich werde|ich kümmere|ich schicke|ich mache|ich bringe|wir kümmern|ich erstelle|ich übernehme|ich kläre|ich prüfe|ich sende|ich bestelle|mache ich|erledige ich|je m['’]en occupe|lo hago yo|me encargo|ci penso io|me ne occupo)(?![\p{L}])/iu;
+  /^(?:(?:yes|ok|okay|sure|sorry|right|good|and|so|then|ja|gut|also|fine|no problem)[,.!]? )?(?:I(?:'|’)ll|I will|I can(?! only| not|['’]t|not)|we(?:'|’)ll|we will|wir werden|will do|on it|doing (?:it|that|this)|I am going to|I(?:'|’)m going to|let me(?! (?:think|see|know|sleep|guess))|ich werde|ich kümmere|ich schicke|ich mache|ich bringe|wir kümmern|ich erstelle|ich übernehme|ich kläre|ich prüfe|ich sende|ich bestelle|mache ich|erledige ich|je m['’]en occupe|lo hago yo|me encargo|ci penso io|me ne occupo)(?![\p{L}])/iu;
 const ownTask =
   /^(?:(?:I|and I) (?:print|bring|buy|book|send|order|pay|collect|call|ring|ask|write|prepare|check|organi[sz]e|make|take|get|do|fetch|pick|invite|clean|fix|draw|design|cook|bake|borrow|hire|rent|reserve|contact|arrange|drive|transfer|sign|update|post|phone|look|find|clear|talk|speak|report)|ich (?:bringe|mache|kaufe|bestelle|schicke|buche|hole|drucke|rufe|frage|kläre|prüfe|zahle|überweise|reserviere|schreibe|besorge|organisiere))(?![\p{L}])/u;
 const needed =
   /^(?:(?:and|also|und)[, ]{1,2})?(?:I|we|ich|wir) (?:still |also |noch |auch )?(?:need|brauche|brauchen|benötige|benötigen)(?: still| noch)?(?![\p{L}])/iu;
+/** "I'll know then", "I will fight": no task. */
+const feeling =
+  /^(?:[\p{L}]{1,5}[,.!]? )?(?:I(?:'|’)ll|I will|I(?:'|’)m going to|ich werde|we(?:'|’)ll|we will) (?:know|see|be|have|think|fight|miss|never|love|hate|wait|survive|stay|need|wissen|sehen|sein|haben|nie)(?![\p{L}])/iu;
+/** "Everybody packs the own desk by Wednesday". */
+const everybody =
+  /(?:^|[.!?] )(?<who>everybody|everyone|all of you|jede[rs]?|alle|tout le monde|chacun) (?!is |are |was |had |has |ist |sind |war |knows |else )\p{Ll}/iu;
 const fewestWords = 4;
-const asking = /(?<![\p{L}])(?:please|kindly|bitte)(?![\p{L}])/iu;
-const please = /^(?:(?:and|also|so|then)[, ]{1,2})?(?:please|kindly|could you|can you|would you|bitte|könnten sie|könnt ihr|kannst du) /iu;
+const asking = /(?<![\p{L}])(?:please|pls|plz|kindly|bitte)(?![\p{L}])/iu;
+const please =
+  /^(?:(?:and|also|so|then)[, ]{1,2})?(?:please|pls|plz|kindly|could you|can you|would you|bitte|könnten sie|könnt ihr|kannst du) /iu;
 
 /** "Frank Petersen holt bis Freitag drei Angebote ein": a known person, a verb, and a deadline. */
 const dueWord =
-  /(?<![\p{L}])(?:by|until|till|before|bis|spätestens|no later than|avant|d['’]ici|jusqu['’](?:au|à)|au plus tard|antes|hasta|para el|a más tardar|entro|prima del?|fino al?|non oltre|vóór|uiterlijk|até)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:by|until|till|before|deadline|bis|spätestens|Frist|no later than|avant|d['’]ici|jusqu['’](?:au|à)|au plus tard|antes|hasta|para el|a más tardar|entro|prima del?|fino al?|non oltre|vóór|uiterlijk|até)(?![\p{L}])/iu;
 /** "Carmen hablará con el concejal": in French, Spanish and Italian the future tense. */
 const future = /^(?:se |s['’]|si |non )?\p{Ll}{1,16}(?:era|dra|ira|ra|ront|rá|rán|rà|ranno)$/u;
 
@@ -46,33 +53,41 @@ export function presentAction(sentence: string, line: number, known: ReadonlySet
   const read = sentence.slice(0, 600);
   const who = leadingPerson(read, known);
   if (who === null) return null;
-  const verb = /^\p{Ll}+/u.exec(read.slice(who.length + 1))?.[0] ?? '';
+  const rest = read.slice(who.length + 1);
+  const verb = /^\p{Ll}+/u.exec(rest)?.[0] ?? '';
   // "Torsten fragt bei der Feuerwehr nach": asked of somebody, not a question.
-  const asksSomebody = /^fragt (?:bei|beim) /.test(read.slice(who.length + 1));
-  if ((pastWords.has(verb) && !asksSomebody) || /(?:te|ten|ed|ó|aron|ieron)$/.test(verb)) return null;
+  const asksSomebody = /^(?:fragt|fragen) (?!ob |was |wie |wann |wer |wo |warum |nach |sich )[\p{L}]/u.test(rest);
+  if ((pastWords.has(verb) && !asksSomebody) || correcting.test(rest) || /(?:te|ten|ed|ó|aron|ieron)$/.test(verb)) return null;
   return action(who, sentence, line);
 }
+
+/** "Must correct the figure of the last page": it is corrected by these words. */
+const correcting = /^(?:muss|möchte|will|must|has to|wants to) [^.;:]{0,60}(?:berichtigen|korrigieren|richtigstellen|correct)(?![\p{L}])/iu;
 
 /** "No conclusion, Sue to come back on this": an action of a known person in a later part of the sentence. */
 export function clauseAction(sentence: string, line: number, known: ReadonlySet<string>): Action | null {
   const read = sentence.slice(0, 1500);
+  const first = leadingPerson(read, known);
   for (const { index, 0: mark } of read.matchAll(/(?:[,;:]|\.\.\.|…| –| —| -|\band|\bund) (?:so |and |but |then )?(?=\p{Lu})/gu)) {
     const clause = read.slice(index + mark.length);
     const who = leadingPerson(clause, known);
-    if (who === null) continue;
+    // "Ada and Bo speak with him": the second of two people begins no clause.
+    if (who === null || (first !== null && index < first.length)) continue;
     const verb = doing.exec(clause)?.groups?.verb ?? '';
     if (
       /^(?:to|will|must|shall|is to|has to|needs to|wird|soll|muss|übernimmt)$/.test(verb) &&
       !/^(?:be|have|not) /.test(clause.slice(who.length + verb.length + 2))
     )
       return action(who, sentence, line);
+    const task = presentTask(clause, line, known);
+    if (task !== null) return { ...task, what: sentence };
   }
   return null;
 }
 
 const mention = /(?<![\p{L}\p{N}._%+-])@(?<who>\p{L}[\p{L}\p{N}_-]{0,30})/gu;
 const requesting =
-  /(?<![\p{L}])(?:please|kindly|(?:can|could|would|will) you|bitte|kannst du|könntest du|könnt ihr|kümmerst du|machst du|bringst du|peux[- ]tu|pourrais[- ]tu|pouvez[- ]vous|stp|svp|s['’]il (?:te|vous) plaît|merci de|puedes|podrías|por favor|puoi|potresti|per favore|kun je|wil je|alsjeblieft)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:please|pls|plz|kindly|(?:can|could|would|will) you|bitte|kannst du|könntest du|könnt ihr|kümmerst du|machst du|bringst du|peux[- ]tu|pourrais[- ]tu|pouvez[- ]vous|stp|svp|s['’]il (?:te|vous) plaît|merci de|puedes|podrías|por favor|puoi|potresti|per favore|kun je|wil je|alsjeblieft)(?![\p{L}])/iu;
 const maxMentioned = 4;
 
 /** "@Ada please book the room", "@Ada @Bo can you bring chairs?", "@Ada send the list by Friday": a mention with a request or a deadline. */
@@ -94,7 +109,7 @@ function askedOf(sentence: string, met: ReadonlySet<string>): string | null {
 }
 
 const pastWords = new Set(
-  'was were had said told reported explained thought felt left came went did has have is are berichtet berichtete a ont était avait fue ha han hanno è era erano war waren hatte hat haben ist sind fragt sagt erklärt meint and und oder or of'.split(
+  'fällt findet meint schlägt sieht bemerkt weist erinnert will notes thinks says wonders trouve pense propose signale constate was were had said told reported explained thought felt left came went did has have is are berichtet berichtete a ont était avait fue ha han hanno è era erano war waren hatte hat haben ist sind fragt sagt erklärt meint and und oder or of'.split(
     ' ',
   ),
 );
@@ -112,6 +127,11 @@ export function actionOf(
   if (mentioned !== null) return action(mentioned, sentence, line);
   const asked = askedOf(read, met);
   if (asked !== null) return action(asked, sentence, line);
+  const each = everybody.exec(read);
+  if (each !== null && dueWord.test(read)) {
+    const found = action(each.groups!.who!, read.slice(each.index).replace(/^[.!?] /, ''), line);
+    if (found.due !== null) return found;
+  }
   const named = requested.exec(read);
   // "Jakub please order it": without a comma only for a person of the text.
   if (named !== null && (named.groups!.comma !== undefined || met.has(named.groups!.who!.toLowerCase())))
@@ -122,6 +142,7 @@ export function actionOf(
     const verb = assigned.groups!.verb!;
     const certain = people.every((person) => isFirstName(person.split(' ')[0]!) || isNameLike(person));
     const known = people.every((person) => isFirstName(person.split(' ')[0]!) || met.has(person.toLowerCase()));
+    if (correcting.test(read.slice(assigned.groups!.who!.length + 1))) return null;
     // "Had to refund the group", "Spoke to Okafor": in speech, a sentence without its "I".
     const isVerb = me !== null && verb === 'to' && !known;
     if (
@@ -133,7 +154,7 @@ export function actionOf(
     )
       return action(assigned.groups!.who!, sentence, line);
   }
-  if (me !== null && own.test(read) && !/\?$/.test(read)) return action(me, sentence, line);
+  if (me !== null && own.test(read) && !feeling.test(read) && !/\?$/.test(read)) return action(me, sentence, line);
   // "I print the flyers before the 12th": in the present tense, with a deadline.
   if (me !== null && ownTask.test(read) && dueWord.test(read) && !/\?$/.test(read)) {
     const found = action(me, sentence, line);
@@ -142,10 +163,14 @@ export function actionOf(
   if (to === null || /^(?:yes|ja|oui|sí|sì)[ ,!]/iu.test(read)) return null;
   // "Hut please!" wishes for something.
   const isWish = read.split(' ').length < fewestWords;
-  if (!please.test(read) && (!asking.test(read) || isWish) && !needed.test(read)) return null;
+  const needs =
+    needed.test(read) && (!to.startsWith('the others') || findDeadline(read)?.date === null || !/^(?:and |also )?I need in /i.test(read));
+  if (!please.test(read) && (!asking.test(read) || isWish) && !needs) return null;
   // "Then I collect 5 euros, please by Friday": in a chat, the speaker's own task.
   const isOwn = to.startsWith('the others') && /(?<![\p{L}])(?:ich|I)(?![\p{L}])/u.test(read);
-  return action(isOwn ? me : to, sentence, line);
+  // "The tent is booked. please bring chairs": in a chat, what is asked for is only the last part.
+  const from = please.test(read) ? -1 : read.slice(0, asking.exec(read)?.index ?? 0).search(/[.!] [^.!]{0,200}$/);
+  return action(isOwn ? me : to, from === -1 ? sentence : sentence.slice(from + 2), line);
 }
 
 /** An entry of a list of actions: the person and the deadline may be at any usual place. */
@@ -171,10 +196,10 @@ const passiveGerman =
 const conditional = /^(?:if|unless|when|once|falls|wenn|sobald)(?![\p{L}])/iu;
 
 const willDo =
-  /^(?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?) (?:will|wird) (?:ask|inform|send|get|talk|call|check|write|order|book|prepare|organi[sz]e|contact|find|buy|sign|draft|arrange|invite|collect|obtain|compare|speak|clarify|update|report|bring|draw|hire|install|repair|clean|paint|measure|translate|print|present|propose|revise|review|submit|apply)(?![\p{L}])/u;
+  /^(?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?) (?:(?:will|wird) (?:ask|inform|send|get|talk|call|check|write|order|book|prepare|organi[sz]e|contact|find|buy|sign|draft|arrange|invite|collect|obtain|compare|speak|clarify|update|report|bring|draw|hire|install|repair|clean|paint|measure|translate|print|present|propose|revise|review|submit|apply)|asks|gets|sends|calls|checks|writes|orders|books|prepares|organi[sz]es|contacts|finds|buys|drafts|arranges|invites|collects|obtains|compares|brings|rings|fetches|makes|does|repairs|clarifies|s['’]occupe|fragt|klärt|holt|schreibt|schickt|macht|besorgt|erstellt|kümmert sich)(?![\p{L}])/u;
 
 const doesTask =
-  /^ (?:orders|books|sends|prepares|organi[sz]es|contacts|buys|signs|drafts|arranges|invites|collects|obtains|brings|hires|installs|repairs|cleans|paints|measures|translates|prints|submits|clarifies|takes over|looks after|bestellt|besorgt|schickt|verschickt|organisiert|bucht|kauft|misst|holt|klärt|prüft|schreibt|reserviert|recherchiert|druckt|verteilt|repariert|aktualisiert|kümmert sich|fragt (?:bei|beim)|spricht mit) (?!that |dass )/u;
+  /^ (?:orders|books|sends|prepares|organi[sz]es|contacts|buys|signs|drafts|arranges|invites|collects|obtains|brings|hires|installs|repairs|cleans|paints|measures|translates|prints|submits|clarifies|takes over|looks after|redet mit|reden mit|sprechen mit|führt ein Gespräch|führen ein Gespräch|bestellt|besorgt|schickt|verschickt|organisiert|bucht|kauft|misst|holt|klärt|prüft|schreibt|reserviert|recherchiert|druckt|verteilt|repariert|aktualisiert|kümmert sich|fragt (?:bei|beim)|spricht mit) (?!that |dass )/u;
 
 /** "Ingo will ask three roofers by 15 December": a name that is known from nowhere else, what only a person does, and a deadline. */
 export function namedAction(sentence: string, line: number): Action | null {
@@ -237,11 +262,38 @@ function ownerIn(item: string): string | null {
   return requested.exec(item)?.groups?.who ?? null;
 }
 
+const personName = "(?:\\p{Lu}\\.(?:-?\\p{Lu}\\.)? ?)?\\p{Lu}[\\p{L}'’-]{1,30}(?: \\p{Lu}[\\p{L}'’-]{1,30}){0,2}";
+const leading = new RegExp(`^${personName}(?:(?: und | and | et | & )${personName})?(?= (?!und |and |et )\\p{Ll})`, 'u');
+const inBrackets = new RegExp(`\\((?<who>${personName}(?:(?: und | and | et |, )${personName})?)(?<more>, [^()]{1,60})?\\)`, 'gu');
+const counted =
+  /(?<![\p{L}])(?:ja|nein|dafür|dagegen|Enthaltung(?:en)?|Stimmen?|votes?|for|against|abstain\p{L}{0,4}|abstentions?|voix|pour|contre)(?![\p{L}])/u;
+
+/** "The invitations go out on 3 May (Ada)", "keys for all (Bo, with the office, by 6 May)": the doer in brackets, with a day. */
+export function bracketedActions(sentence: string, line: number, known: ReadonlySet<string>): Action[] {
+  return sentence
+    .slice(0, 1500)
+    .split('; ')
+    .flatMap((clause): Action[] => {
+      const [found, ...others] = [...clause.matchAll(inBrackets)];
+      const who = found?.groups?.who;
+      if (who === undefined || others.length > 0) return [];
+      const people = who.split(/ und | and | et |, /);
+      const isDue = dueWord.test(found!.groups!.more ?? '') && people.every(isNameLike);
+      const isKnown = people.every((each) => known.has(each.toLowerCase()) || isFirstName(each.split(' ')[0]!));
+      const before = clause.slice(0, found!.index).trim();
+      if (!isDue && !(isKnown && found!.index + found![0].length >= clause.trimEnd().length - 1 && !counted.test(before))) return [];
+      if (before.split(' ').length < 2) return [];
+      const task = action(people[0]!, clause, line);
+      return task.due === null ? [] : [{ ...task, who }];
+    });
+}
+
 /** "Jürgen Wolf holt ein Angebot ein": a person that is known from elsewhere, or a common first name, before a small word. */
 function leadingPerson(item: string, known: ReadonlySet<string>): string | null {
-  const name = /^\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30}){0,2}(?= \p{Ll})/u.exec(item)?.[0];
+  const name = leading.exec(item.slice(0, 160))?.[0];
   if (name === undefined) return null;
-  return known.has(name.toLowerCase()) || isFirstName(name.split(' ')[0]!) ? name : null;
+  const people = name.split(/ und | and | et | & /);
+  return people.every((each) => known.has(each.toLowerCase()) || isFirstName(each.split(' ')[0]!)) ? name : null;
 }
 
 function isOwner(name: string): boolean {

@@ -75,9 +75,12 @@ const dottedLeads =
 const timeFollows = /^,? ?\d{1,2}[:h]\d{2}(?!\d)/;
 const maxReadChars = 4000;
 
+/** "FRIDAY 27 JUNE" */
+const shouted = /(?<![\p{L}])\p{Lu}{3,10}(?![\p{L}])/gu;
+
 /** In the order of the text; of overlapping ones the longest. Reads the first 4,000 characters of `text`. */
 export function findDates(written: string): FoundDate[] {
-  const text = written.slice(0, maxReadChars);
+  const text = written.slice(0, maxReadChars).replace(shouted, (word) => word[0] + word.slice(1).toLowerCase());
   const found: FoundDate[] = [];
   for (const [kind, pattern] of patterns) {
     for (const match of text.matchAll(pattern)) {

@@ -21,6 +21,7 @@ import { type Passage, passagesOf, withContext, withPerson, withReasons, withSub
 import { namesAndQuotes, people, presentIn } from './people-facts.ts';
 import { Durations } from './questions/durations.ts';
 import { stated, undated, withoutDeadline } from './stated-facts.ts';
+import { type Superseded, supersededIn } from './superseded.ts';
 import { kindOf, type TextKind } from './text-kind.ts';
 import { readUnits, spokenIn, type Unit } from './units.ts';
 
@@ -54,6 +55,8 @@ export type TextFacts = {
   decisions: Quote[];
   /** Of a chat: decisions that do not hold any more, and who took a task over. */
   replaced: Replaced[];
+  /** Days and amounts that a later sentence replaces. */
+  superseded: Superseded[];
   handovers: Handover[];
   undecided: Quote[];
   objections: Quote[];
@@ -100,6 +103,7 @@ export function readFacts(text: string, name = ''): TextFacts {
     messages: kind === 'e-mail' ? readMessages(units) : kind === 'transcript' ? readChat(text) : [],
     decisions: [],
     replaced: [],
+    superseded: [],
     handovers: [],
     undecided: [],
     objections: [],
@@ -141,8 +145,25 @@ function fieldValue(key: string, text: string): string {
   return /^(?:next|nächste[rs]?) /i.test(key) ? (sentencesOf(text.slice(0, 2000))[0] ?? text) : text;
 }
 
+/** Decisions whose day or amount holds no more are told with what replaced them. */
+function supersede(facts: TextFacts, passages: readonly Passage[]): void {
+  if (facts.kind === 'contract' || facts.kind === 'changelog' || facts.kind === 'documentation') return;
+  const kind = facts.kind === 'transcript' ? 'chat' : facts.kind === 'e-mail' ? 'mails' : 'other';
+  facts.superseded = supersededIn(passages, facts.decisions, kind);
+  const fallen = facts.decisions.flatMap((quote) => {
+    const by = facts.superseded.find(
+      ({ line, text, written, by: later }) =>
+        (line === quote.line || quote.text.includes(text)) && quote.text.includes(written) && !quote.text.includes(later.text),
+    )?.by;
+    return by === undefined ? [] : [{ ...quote, by }];
+  });
+  facts.decisions = facts.decisions.filter(({ text, line }) => !fallen.some((each) => each.text === text && each.line === line));
+  facts.replaced = [...facts.replaced, ...fallen].toSorted((a, b) => a.line - b.line);
+}
+
 /** What needs several sentences: contradictions, and statements whose subject stands in the sentence before. */
 function relate(facts: TextFacts, passages: readonly Passage[]): void {
+  supersede(facts, passages);
   const placed = new Map(passages.map((passage) => [`${passage.line} ${passage.text}`, passage]));
   const complete = <Told extends Quote>(told: Told, context: (passage: Passage) => Quote): Told => {
     const passage = placed.get(`${told.line} ${told.text}`);

@@ -33,7 +33,9 @@ export function figuresWithPlaces(text: string): { written: string; index: numbe
     if (!/^\d+$/.test(written)) return [{ written, index }];
     const isYear = written.length === 4 && /^(?:19|20)/.test(written);
     const after = read.slice(index + written.length, index + written.length + 5);
-    return isYear || /^ ?(?:am|pm|uhr|h|st|nd|rd|th)\b|^\)|^:\d/i.test(after) ? [] : [{ written, index }];
+    // "1) the roof" is a number of a list, "(780)" is a figure.
+    const isListed = after.startsWith(')') && read[index - 1] !== '(';
+    return isYear || isListed || /^ ?(?:am|pm|uhr|h|st|nd|rd|th)\b|^:\d/i.test(after) ? [] : [{ written, index }];
   });
 }
 

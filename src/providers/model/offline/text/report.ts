@@ -3,7 +3,15 @@ import { countOf, exact, markdownTable, round, safe } from '../figure.ts';
 import type { TextSummary } from '../summary.ts';
 import type { FigureFact, TextFacts, TextKind } from './facts.ts';
 import { changesHeading, changeTable, entriesHeading, entryTable, maxLogRows } from './questions/logbook.ts';
-import { actionHead, actionRows, replacedHeading, replacedTable } from './questions/open-points.ts';
+import {
+  actionHead,
+  actionRows,
+  replacedHeading,
+  replacedNote,
+  replacedTable,
+  supersededHeading,
+  supersededTable,
+} from './questions/open-points.ts';
 
 const maxRows = 40;
 const maxQuoteChars = 400;
@@ -67,7 +75,9 @@ export function textParts(facts: TextFacts, shown: ReadonlySet<string>): string[
   quotes(countOf(releases.length, 'release'), releases);
   quotes('Decisions', facts.decisions);
   if (facts.replaced.length > 0 && !shown.has(replacedHeading)) parts.push(`### ${replacedHeading}`, replacedTable(facts.replaced));
-  table('Actions', actionHead, actionRows(facts.actions));
+  const superseded = supersededTable(facts);
+  if (superseded !== null) parts.push(`### ${supersededHeading}`, superseded);
+  table('Actions', actionHead, actionRows(facts));
   const { unowned, undated } = openActions(facts);
   quotes('Actions for which nobody is named', unowned);
   quotes('Actions without a deadline', undated);
@@ -114,7 +124,8 @@ export function textParts(facts: TextFacts, shown: ReadonlySet<string>): string[
     ['As written', 'ISO', 'Where', 'Line'],
     facts.dates.map(({ written, iso, note, text, line }) => [
       safe(written),
-      [iso ?? '', note === '' ? '' : `(${note})`].filter((part) => part !== '').join(' '),
+      [iso ?? '', note === '' ? '' : `(${note})`].filter((part) => part !== '').join(' ') +
+        replacedNote({ ...facts, superseded: facts.superseded.filter((each) => each.written === written) }, { text, line }),
       quote(text),
       exact(line),
     ]),
@@ -132,11 +143,12 @@ export function textParts(facts: TextFacts, shown: ReadonlySet<string>): string[
 }
 
 /** The figures of a sentence in one row, so that the sentence is quoted once. */
-function figuresBySentence({ figures, logbook }: TextFacts): string[][] {
+function figuresBySentence(facts: TextFacts): string[][] {
+  const { figures, logbook } = facts;
   const sentences = Map.groupBy(figures, ({ text, line }) => `${line} ${text}`);
   return [...sentences.values()].map((each) => [
     each.map((figure) => safe(figure.written) + correctionOf(figure, logbook)).join('; '),
-    quote(each[0]!.text),
+    quote(each[0]!.text) + safe(replacedNote(facts, each[0]!)),
     exact(each[0]!.line),
   ]);
 }
@@ -238,7 +250,8 @@ export function textClosing(name: string, facts: TextFacts, summary: TextSummary
     if (firstError !== null) lines.push(`First error (line ${firstError.line}): ${firstError.message.slice(0, 200)}`);
     return lines;
   }
-  lines.push(`${name}: ${summary.sentences.slice(0, 3).join(' ')}`);
+  const current = summary.sentences.filter((sentence) => replacedNote(facts, { text: sentence, line: 0 }) === '');
+  lines.push(`${name}: ${current.slice(0, 3).join(' ')}`);
   const list = (title: string, entries: string[]) => {
     if (entries.length > 0 && !shown.has(closing[title] ?? title))
       lines.push(`${title}: ${entries.slice(0, 8).join(' | ')}${entries.length > 8 ? ` | and ${entries.length - 8} more` : ''}`);

@@ -4,6 +4,7 @@ import {
   type Action,
   actionOf,
   agreedAction,
+  bracketedActions,
   clauseAction,
   dueAction,
   listedAction,
@@ -109,6 +110,9 @@ export function stated(facts: TextFacts, unit: Unit, me: string | null, to: stri
       clauseAction(sentence, line, knownNames(facts)) ??
       (isAsked ? null : laterForms(facts, sentence, line));
     if (found !== null) add(facts.actions, { ...found, done: unit.checked, iso: null, note: '' });
+    else
+      for (const each of bracketedActions(sentence, line, knownNames(facts)))
+        add(facts.actions, { ...each, done: unit.checked, iso: null, note: '' });
     // "Ines signs the contract by 28 June; I will transfer the fee by 26 July."
     const later = found === null || me === null ? [] : sentence.slice(0, 1500).split('; ').slice(1, maxClauses);
     for (const clause of later) {
@@ -133,8 +137,25 @@ function laterForms(facts: TextFacts, sentence: string, line: number): Action | 
 }
 
 /** Names of people found so far, with their first names. */
-function knownNames({ people, absent }: TextFacts): ReadonlySet<string> {
-  return new Set([...people, ...absent].flatMap(({ text }) => [text.toLowerCase(), text.split(' ')[0]!.toLowerCase()]));
+function knownNames({ people, absent, speakers }: TextFacts): ReadonlySet<string> {
+  const names = [...people, ...absent].map(({ text }) => text);
+  return new Set([...names, ...speakers.map(({ name }) => name)].flatMap(namesOf));
+}
+
+/** "Ada Moss" is also "Ada", "Moss" and "A. Moss". */
+function namesOf(person: string): string[] {
+  const words = person
+    .toLowerCase()
+    .replace(/^(?:mr|mrs|ms|dr|herr|frau|mme|m)\.? /, '')
+    .split(' ');
+  const [first, last] = [words[0]!, words.at(-1)!];
+  const initials = first
+    .split('-')
+    .map((part) => `${part[0] ?? ''}.`)
+    .join('-');
+  return words.length === 1
+    ? [person.toLowerCase(), first]
+    : [person.toLowerCase(), first, last, `${initials} ${last}`, `${initials[0]}. ${last}`];
 }
 
 /** A row of a table with an owner or deadline column is an action. */

@@ -6,6 +6,17 @@ const decided =
 /** "The committee moved it to Saturday 10 May". */
 const moved =
   /(?<![\p{L}])(?:committee|board|council|members|meeting|we|Ausschuss|Vorstand) (?:(?:also|then|unanimously) )?(?:moved|changed|shifted) (?!to |on )[^.;,:]{1,60} to (?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|(?:Jan|Feb|March|April|May|June|July|Aug|Sept|Oct|Nov|Dec)\p{L}{0,6} \d)/u;
+/** "The fair is moved to Sunday, 14 September", "Der Schluss wird auf 30. April gesetzt": settled with its new day. */
+const movedTo =
+  /(?<![\p{L}])(?:(?:is|are|has been|have been|was|were) (?:moved|changed|postponed|put back|brought forward|shifted|rescheduled) to [^.;:]{0,24}\d|(?:wird|werden|wurden?|ist|sind) [^.;:?]{0,80}(?<![\p{L}])auf (?:[^;:?]{0,12}(?<![\p{L}]))?\d{1,2}\.[^;:?]{0,24}(?<![\p{L}])(?:verlegt|verschoben|vorverlegt|gesetzt|festgelegt|geändert)|(?:est|sont|a été|ont été) (?:reportée?s?|déplacée?s?|avancée?s?|fixée?s?) au [^.;:]{0,16}\d)/iu;
+/** "5 ja, 1 nein", "9 for, 2 against", "7 voix pour": the count of a vote. */
+const voted =
+  /(?<![\p{L}\p{N}])\d{1,4} (?:ja(?:-stimmen)?|dafür|votes? (?:for|in favou?r)|in favou?r|for,? \d{1,4} against|voix pour|pour,? \d{1,4} contre|votos a favor|voti a favore)(?![\p{L}])/iu;
+
+export function isMovedTo(sentence: string): boolean {
+  return movedTo.test(sentence.slice(0, 1500)) && !/\?$/.test(sentence.slice(-2));
+}
+
 /** "The open evening of 22 November is cancelled": in minutes a decision. */
 const calledOff =
   /^(?:Dropped|Cancell?ed|Called off|Abgesagt|Gestrichen|Annulée?|Cancelad[oa]|Annullat[oa]) (?:for|because|until|this|due|wegen|bis|pour|por|per)(?![\p{L}])|(?<![\p{L}])(?:(?:is|are|will be|has been|have been) (?:cancell?ed|called off|dropped|discontinued)|(?:entfällt|entfallen|fällt aus|fallen aus|(?:ist|wird|sind|werden) abgesagt)|(?:est|sont) annulée?s?|(?:queda|quedan|se) (?:cancelad[oa]s?|suspendid[oa]s?|cancela|suspende)|(?:è|sono) (?:annullat|cancellat)[oaie])(?![\p{L}])/iu;
@@ -71,12 +82,16 @@ export function statementOf(sentence: string, isDecision = false): Stated {
     return { kind: kind === 'decision' && isOpen(text.slice(0, 1000), true) ? 'undecided' : kind, text };
   }
   const read = sentence.slice(0, 1500);
-  if (/\?["'”’)]?$/.test(read.slice(-3))) return { kind: 'question', text: sentence };
+  // "The form asks 'do you smoke?'" asks nothing itself.
+  if (/\?\)?$/.test(read.slice(-2)) || (/\?["'”’]$/.test(read.slice(-2)) && /^["'“‘„]/.test(read)))
+    return { kind: 'question', text: sentence };
+  const shift = movedTo.exec(read);
+  if (shift !== null && !supposed.test(read.slice(0, shift.index)) && !matter.test(read)) return { kind: 'decision', text: sentence };
   if (isOpen(read, isDecision)) return { kind: 'undecided', text: sentence };
   if (unclear.test(isDecision ? '' : read.slice(0, contentStart(read))) && !(opened.test(read) && standing.test(read)))
     return { kind: 'question', text: sentence };
   const main = read.replace(relativeClause, ',');
-  const match = decided.exec(main) ?? moved.exec(main);
+  const match = decided.exec(main) ?? moved.exec(main) ?? voted.exec(main);
   if (match !== null && !supposed.test(main.slice(0, match.index)) && !isPersonal(main, match)) return { kind: 'decision', text: sentence };
   if (!isDecision && isPending(read)) return { kind: 'question', text: sentence };
   if (objected.test(read)) return { kind: 'objection', text: sentence };
@@ -95,7 +110,7 @@ export function isOpposed(sentence: string): boolean {
 
 /** In mails and chats: "so we go for 14 September", "agreed, we take the stronger one", "no posters this year, agreed". */
 const settling =
-  /^agreed[,:] \p{L}|^(?:booked|reserved|gebucht|reservado|prenotato|réservé)[:,] |, agreed[.!]?$|(?<![\p{L}])(?:(?<!(?:if|when|should|shall|can|could|unless) )we(?:['’]ll| will)? (?:go|are going) (?:for|with|ahead with)|we (?:accept|take) the|is (?:now )?settled|wir nehmen|wir machen es|on prend|nous prenons|nos quedamos con|prendiamo)(?![\p{L}])/iu;
+  /^agreed[,:] \p{L}|^(?:booked|reserved|ordered|gebucht|reservado|prenotato|réservé|bestellt|commandé)(?:[:,]| \d) ?|, agreed[.!]?$|^(?:(?:ok|okay|so|also|alors)[,.!]? )?(?:decision (?:on|about|for) [^:]{2,40}|final|Entscheidung zu[mr]? [^:]{2,40}|endgültig|confirmed(?: with \p{L}{2,20})?|bestätigt|confirmé): |[.!,] (?:final|endgültig|définitif)[.!]?$|^(?:even )?(?:better|besser),? [^.?!]{0,20}\d[^.?!]{0,20} (?:then|dann)(?![\p{L}])|(?:^|[.!] )(?:then|dann|alors) (?!\p{Ll}{1,3} )[\p{L} ]{2,30} (?:on|am|le) [\p{L}]{0,10} ?\d|(?<![\p{L}])(?:(?<!(?:if|when|should|shall|can|could|unless) )we(?:['’]ll| will)? (?:go|are going) (?:for|with|ahead with)|we (?:accept|take) the|is (?:now )?settled|wir nehmen|wir machen es|on prend|nous prenons|nos quedamos con|prendiamo)(?![\p{L}])/iu;
 
 export function isSettled(sentence: string): boolean {
   const read = sentence.slice(0, 1500);

@@ -19,7 +19,10 @@ export type Section = 'decisions' | 'actions' | 'past' | 'questions' | 'people' 
 
 const sections: readonly (readonly [RegExp, Section])[] = [
   [/(?:last|previous|prior) (?:meeting|actions?|minutes)|matters arising|completed|^done$|erledigt|letzten? sitzung/i, 'past'],
-  [/decision|decided|resolution|^agreed|beschl[uü]ss|entscheidung|décision|decisi[oó]n|^acuerdos?$|delibera/i, 'decisions'],
+  [
+    /^(?:abstimmung(?:sergebnis)?|scrutin|votación|votazione)$|decision|decided|resolution|^agreed|beschl[uü]ss|entscheidung|décision|decisi[oó]n|^acuerdos?$|delibera/i,
+    'decisions',
+  ],
   [
     /^(?:\p{L}{2,14} )?measures$|action|to-?do|to do|next steps|^tasks|follow.?ups?|assignments|who does what|responsibilities|aufgabe|^à faire|^tâches|^tareas|^compiti|^acciones|^azioni|wer macht was|zuständigkeiten|maßnahme|nächste schritte/iu,
     'actions',
@@ -33,6 +36,10 @@ const sections: readonly (readonly [RegExp, Section])[] = [
   [/^risks?|risiken|risiko|blockers?|blocked|impediment/i, 'risks'],
   [/deferred|postponed|vertagt/i, 'undecided'],
 ];
+
+/** One part of some notes may be of a meeting. */
+const fewestHeadings = 3;
+const meetingHeading = /^(?:\p{L}{2,14} )?(?:meeting|besprechung|(?:\p{L}{2,14})?sitzung|réunion|reunión|riunione)(?![\p{L}])/iu;
 
 export function sectionOf(heading: string): Section {
   if (heading === '') return '';
@@ -100,6 +107,7 @@ export function kindOf(units: readonly Unit[], text: string): TextKind {
   if (spoken >= 3 && spoken >= units.length * 0.4 && named + keyed < 2) return 'transcript';
   const isMeeting =
     keyed >= 1 ||
+    (headings.length >= fewestHeadings && headings.some((heading) => meetingHeading.test(heading.slice(0, 80)))) ||
     /\b(?:minutes|meeting notes|stand-?up|protokoll|besprechung|sitzung|retrospective|meeting|sync|call notes|jour fixe|compte[- ]rendu|procès-verbal|assemblée|acta|reunión|verbale|riunione|assemblea)\b/i.test(
       text.slice(0, 300),
     );

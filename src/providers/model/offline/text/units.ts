@@ -45,6 +45,9 @@ const bareHeadings = new Set(
   ).split('|'),
 );
 
+/** What the next line may go on with. `quoted`: the depth of a quotation. */
+type Open = { words: string[]; line: number; unit: Unit | null; stamp?: string; indent?: boolean; quoted?: number };
+
 export function readUnits(text: string): Unit[] {
   const lines = text.split('\n').map((line) => line.slice(0, maxLineChars).trimEnd());
   const speakers = repeatedKeys(lines);
@@ -53,7 +56,7 @@ export function readUnits(text: string): Unit[] {
   let section = '';
   let header: string[] | null = null;
   let code = false;
-  let open: { words: string[]; line: number; unit: Unit | null; stamp?: string; indent?: boolean; quoted?: number } | null = null;
+  let open = null as Open | null;
   const add = (kind: UnitKind, written: string, line: number, more: Partial<Unit> = {}): Unit => {
     const unit: Unit = { kind, text: collapseWhitespace(written), line, section, key: '', cells: [], checked: false, ...more };
     units.push(unit);
@@ -153,7 +156,7 @@ export function readUnits(text: string): Unit[] {
 }
 
 /** Whether a line without a mark of its own goes on with what is open. */
-function continues({ unit, words: before, indent }: { unit: Unit | null; words: string[]; indent?: boolean }, words: string, isIndented: boolean): boolean {
+function continues({ unit, words: before, indent }: Open, words: string, isIndented: boolean): boolean {
   if (unit === null || isIndented || unit.kind === 'speech') return true;
   // After an indented item, a line at the margin is a new paragraph.
   if (unit.kind === 'item') return indent !== true;
@@ -172,7 +175,7 @@ function isHeaderLine(words: string): boolean {
 
 /** Lines that each end in an amount in a column of its own: a bill. */
 function isAmountBlock(words: readonly string[]): boolean {
-  return words.length >= 2 && words.every((line) => / {2,}[\d.,'’]{1,16}(?: ?(?:\p{Sc}|[A-Z]{3}))?$/u.test(line.slice(-40)));
+  return words.length >= 2 && words.every((line) => /(?<! ) {2,30}[\d.,'’]{1,16}(?: ?(?:\p{Sc}|[A-Z]{3}))?$/u.test(line.slice(-40)));
 }
 
 /** "5 March" above the entries of that day. */

@@ -4,6 +4,7 @@ import { clausesIn } from '../../questions.ts';
 import type { Answer, TextMaterial } from '../../report.ts';
 import { paymentsIn } from '../chat.ts';
 import { checkedByRules, checkedIn } from '../contradictions.ts';
+import { findDates } from '../dates.ts';
 import type { Quote, TextFacts } from '../facts.ts';
 import { type Passage, passagesOf } from '../passages.ts';
 import { readUnits, type Unit } from '../units.ts';
@@ -132,14 +133,14 @@ const rules: readonly Rule[] = [
   },
   {
     when: [
-      /(?<![\p{L}])(?:who (?:does|has to|must|needs to|will|is to|should|takes|is responsible)|(?:have|has|need|needs) to do|action (?:items?|points?)|actions|to-?dos?|tasks|who brings|wer (?:macht|muss|soll|bringt|übernimmt)|Aufgaben|qui (?:doit|fait|s['’]occupe)|tâches|quién(?:es)? (?:tienen?|deben?|hacen?)|tareas|chi (?:deve|fa|si occupa)|compiti)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:who (?:does|has to|must|needs to|will|is to|should|takes|is responsible)|(?:have|has|need|needs|supposed|expected) to do|(?:my|our) (?:tasks|jobs|to-?dos)|action (?:items?|points?)|actions|to-?dos?|tasks|who brings|wer (?:macht|muss|soll|bringt|übernimmt)|Aufgaben|qui (?:doit|fait|s['’]occupe)|tâches|quién(?:es)? (?:tienen?|deben?|hacen?)|tareas|chi (?:deve|fa|si occupa)|compiti)(?![\p{L}])/iu,
     ],
     unless: counting,
-    answer: (_, { facts }) => actionsOf(facts),
+    answer: (clause, { facts }) => actionsOf(facts, clause),
   },
   {
     when: [
-      /(?<![\p{L}])(?:still open|(?:what|which) (?:is|are|points are) open|(?:left|remains?|stays?|stayed|remained) open|open (?:points?|questions?|issues?|items?|matters?)|undecided|not (?:yet )?(?:decided|settled|agreed|clear)|unsettled|unresolved|outstanding|postponed|put off|reste(?:nt)?(?: \p{L}{2,12})? (?:ouverte?s?|en suspens)|en suspens|ouverte?s?|pendientes?|abiert[oa]s?|sin resolver|apert[oaie]|in sospeso|offen|offene Punkte|vertagt|ungeklärt)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:still (?:open|hanging|pending|unclear|missing|to be done)|(?:left|remains) hanging|in der Schwebe|(?:what|which) (?:is|are|points are) open|(?:left|remains?|stays?|stayed|remained) open|open (?:points?|questions?|issues?|items?|matters?)|undecided|not (?:yet )?(?:decided|settled|agreed|clear)|unsettled|unresolved|outstanding|postponed|put off|reste(?:nt)?(?: \p{L}{2,12})? (?:ouverte?s?|en suspens)|en suspens|ouverte?s?|pendientes?|abiert[oa]s?|sin resolver|apert[oaie]|in sospeso|offen|offene Punkte|vertagt|ungeklärt)(?![\p{L}])/iu,
     ],
     unless: counting,
     answer: (_, { facts, passages }) => openOf(facts, passages),
@@ -193,6 +194,31 @@ const rules: readonly Rule[] = [
     answer: (_, { facts, passages }) => (facts.kind === 'prose' ? leadOf(passages) : null),
   },
 ];
+/** "Is it still the 27th?" */
+const stillHolds = /(?<![\p{L}])(?:still|noch|toujours|encore|todavía|ancora)(?![\p{L}])/iu;
+const dayAsked = /(?<![\p{L}\p{N}.,:/-])(?<d>\d{1,2})(?:st|nd|rd|th|\.)?(?![\p{L}\p{N}]|[.,:]\d)/gu;
+
+/** Whether a day of the question was replaced; null where it was not. */
+function stillTold(clause: string, { superseded }: TextFacts): Told | null {
+  if (!stillHolds.test(clause) || superseded.length === 0) return null;
+  const days = new Set([...clause.slice(0, 300).matchAll(dayAsked)].map(({ groups }) => groups!.d!.padStart(2, '0')));
+  const dated = new Set(findDates(clause).flatMap(({ iso, monthDay }) => iso?.slice(8) ?? monthDay?.slice(3) ?? []));
+  const old = superseded.filter(({ written }) =>
+    findDates(written).some(({ iso, monthDay }) => {
+      const day = iso?.slice(8) ?? monthDay?.slice(3) ?? '';
+      return days.has(day) || dated.has(day);
+    }),
+  );
+  if (old.length === 0) return null;
+  const rows = old.map(({ written, text, line, by }) => [safe(written), safe(text), exact(line), safe(by.text), exact(by.line)]);
+  return {
+    short: old
+      .map(({ written, line, by }) => `${written} (line ${line}) was replaced by "${by.text.slice(0, 200)}" (line ${by.line})`)
+      .join(' | '),
+    lines: ['A later sentence replaced that day:', '', markdownTable(['Said first', 'Where', 'Line', 'Replaced by', 'Line'], rows)],
+  };
+}
+
 const maxClauses = 16;
 const fileName = /[\p{L}\p{N}_-]{1,60}\.(?:csv|tsv|xlsx|jsonl?|ndjson|md|txt|docx|eml|log)(?![\p{L}\p{N}])/giu;
 
@@ -216,7 +242,10 @@ export function answerClauses(task: string, { name, facts, text }: TextMaterial,
     const { logbook } = facts;
     // The first rule that applies to this text.
     const byRule = () =>
-      fitting.reduce<Told | null>((told, rule) => told ?? rule.answer(clause, { facts, units, passages, durations }), null);
+      fitting.reduce<Told | null>(
+        (told, rule) => told ?? rule.answer(clause, { facts, units, passages, durations }),
+        stillTold(clause, facts),
+      );
     const ofLog = () => (logbook === null ? null : logbookAnswer(read, logbook));
     const told = (isOnEntries(read) ? (ofLog() ?? byRule()) : (byRule() ?? ofLog())) ?? contractAnswer(clause, facts, passages);
     if (told === null) rest.push(clause);

@@ -8,7 +8,11 @@ import { readUnits } from '../units.ts';
 const asking = /^(?:who|whom|when|where|what|which|why|how|whose|whether|wer|wen|wann|wo|was|welche[rsnm]?|warum|wie|ob)(?![\p{L}])/iu;
 const isQuestion = /\?$/;
 /** "What does the contract say: who …": the questions follow. */
-const leadIn = /^(?:what (?:does|do|did) [^?]{1,80} say|was steht i[nm] [^?]{1,80})$/iu;
+const leadIn =
+  /^(?:what (?:does|do|did) [^?]{1,80} say|was steht i[nm] [^?]{1,80}|(?:can|could|would) you (?:please )?(?:get|bring|give|help|tell|sum|put)(?![\p{L}])[^?]{1,120})\??$/iu;
+/** Advice is more than a line with the same words. */
+const advice =
+  /(?<![\p{L}])(?:should (?:we|I|our|my)|(?:next|best) (?:move|step)|sollten? (?:wir|ich)|nächste[rn]? Schritt|devrions|devrais|prochaine étape|deberíamos|dovremmo)(?![\p{L}])/iu;
 /** "When was he on site?": the words of the clause before say who is meant. */
 const pronoun = /(?<![\p{L}])(?:he|she|it|they|him|her|them|er|sie|es|ihn|ihm)(?![\p{L}])/iu;
 const whenAsked = /^(?:when|at what time|since when|until when|wann|bis wann|seit wann)(?![\p{L}])/iu;
@@ -17,7 +21,7 @@ const maxLines = 3;
 const maxQuestions = 4;
 
 const byWords = 'nearest by its words: ';
-const noWord = 'No sentence shares a word with this question';
+const noWord = 'Not answered by the built-in rules';
 
 /** Whether an answer only shows lines with words of the question, or says that there are none. */
 export function isNearest(short: string): boolean {
@@ -46,13 +50,13 @@ export function nearestLines(task: string, clauses: readonly string[], texts: re
       .map((line) => ({ ...line, common: line.common + stemsInCommon(line.text, context) / 2 }))
       .toSorted((a, b) => b.common - a.common || a.line - b.line)
       .slice(0, maxLines);
-    if (best.length === 0) return [{ question, short: noWord.toLowerCase(), lines: [`${noWord}.`] }];
+    if (best.length === 0 || advice.test(question)) return [{ question, short: noWord.toLowerCase(), lines: [`${noWord}.`] }];
     return [
       {
         question,
         short: `${byWords}${best.map(({ text }) => `"${text.slice(0, 200)}"`).join(' ')}`,
         lines: [
-          'No rule of the offline model answers this question; these lines share most words with it:',
+          'Not answered by the built-in rules; these lines share most words with it:',
           '',
           markdownTable(
             ['As written', 'File', 'Line'],

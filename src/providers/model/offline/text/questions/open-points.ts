@@ -15,14 +15,43 @@ const maxQuoteChars = 400;
 export function decisionsOf(facts: TextFacts): Told {
   const told = listed(facts, facts.decisions, 'Decisions', 'No decision was found by the rules.');
   if (facts.replaced.length === 0) return told;
+  const lead = facts.kind === 'transcript' ? 'a later message' : 'a later one';
   return {
     short: `${told.short}; replaced later: ${replacedShort(facts)}`,
-    lines: [...told.lines, '', 'Decided first and replaced by a later message:', '', replacedTable(facts.replaced)],
+    lines: [...told.lines, '', `Decided first and replaced by ${lead}:`, '', replacedTable(facts.replaced)],
     sections: [...(told.sections ?? []), replacedHeading],
   };
 }
 
-export const replacedHeading = 'Decisions that a later message replaced';
+export const replacedHeading = 'Decisions that a later one replaced';
+
+export const supersededHeading = 'Days and figures that a later sentence replaced';
+
+/** Without those that the replaced decisions tell. */
+export function supersededTable({ superseded, replaced }: TextFacts): string | null {
+  const rows = superseded.filter(({ text, line }) => !replaced.some((each) => each.line === line && each.text.includes(text)));
+  return rows.length === 0
+    ? null
+    : markdownTable(
+        ['Said first', 'Where', 'Line', 'Replaced by', 'Line'],
+        rows.map(({ written, text, line, by }) => [
+          safe(written),
+          safe(text.slice(0, maxQuoteChars)),
+          exact(line),
+          safe(by.text.slice(0, maxQuoteChars)),
+          exact(by.line),
+        ]),
+      );
+}
+
+/** "20 June was replaced on line 81", for what an earlier sentence says; empty where it still holds. */
+export function replacedNote({ superseded }: TextFacts, { text, line }: Quote): string {
+  const old = superseded.filter(
+    (each) => (each.line === line || text.includes(each.text)) && text.includes(each.written) && !text.includes(each.by.text),
+  );
+  const told = old.map(({ written, by }) => `${written}: replaced on line ${by.line}`);
+  return told.length === 0 ? '' : ` [${[...new Set(told)].join('; ')}]`;
+}
 
 export function replacedTable(replaced: TextFacts['replaced']): string {
   return markdownTable(
@@ -58,7 +87,7 @@ export function handoversOf({ handovers }: TextFacts): Told | null {
 /** What is put off, asked, or without anybody to do it. */
 export function openOf(facts: TextFacts, passages: readonly Passage[]): Told {
   const unowned = facts.actions.filter(({ who, done }) => who === null && !done).map(({ what, line }) => ({ text: what, line }));
-  const rows: [string, Quote][] = [
+  const all: [string, Quote][] = [
     ...facts.undecided.map((quote): [string, Quote] => ['put off or not decided', quote]),
     ...facts.questions
       .filter((quote) => !isRequest(facts, quote) && isOfNewest(facts, quote))
@@ -67,6 +96,7 @@ export function openOf(facts: TextFacts, passages: readonly Passage[]): Told {
     ...unowned.map((quote): [string, Quote] => ['action for which nobody is named', quote]),
     ...stillOpen(passages).map((quote): [string, Quote] => ['agreed earlier and not done', quote]),
   ];
+  const rows = all.filter(([, { text, line }], at) => !all.slice(0, at).some(([, other]) => other.line === line && other.text === text));
   if (rows.length === 0) return { short: 'nothing open was found by the rules', lines: ['Nothing open was found by the rules.'] };
   return {
     short: rows.map(([why, { text }]) => `${text.slice(0, 200)} (${why})`).join(' | '),
@@ -122,8 +152,19 @@ function isRequest({ actions }: TextFacts, { text, line }: Quote): boolean {
   return text.endsWith('?') && actions.some((action) => action.line === line && action.what.endsWith(text));
 }
 
-export function actionsOf(facts: TextFacts): Told {
-  const { actions } = facts;
+const ownTasks = /(?<![\p{L}])(?:I|me|my|ich|mir|meine?|je|moi|mes)(?![\p{L}])/u;
+
+export function actionsOf(facts: TextFacts, clause = ''): Told {
+  const asked = facts.people.find(({ text }) =>
+    new RegExp(`(?<![\\p{L}])${text.split(' ')[0]!.replace(/[^\p{L}]/gu, '.')}(?![\\p{L}])`, 'u').test(clause),
+  );
+  const own = asked === undefined ? [] : facts.actions.filter(({ who }) => who?.includes(asked.text.split(' ')[0]!) === true);
+  const actions = own.length > 0 ? own : facts.actions;
+  if (asked !== undefined && own.length === 0 && ownTasks.test(clause))
+    return {
+      short: `no action of ${asked.text} was found by the rules`,
+      lines: [`No action of ${safe(asked.text)} was found by the rules.`],
+    };
   if (actions.length === 0) return { short: 'no action was found by the rules', lines: ['No action was found by the rules.'] };
   const unowned = actions.filter(({ who, done }) => who === null && !done);
   return {
@@ -134,12 +175,12 @@ export function actionsOf(facts: TextFacts): Told {
       })
       .join(' | '),
     lines: [
-      markdownTable(actionHead, actionRows(actions)),
+      markdownTable(actionHead, actionRows(facts, actions)),
       ...(unowned.length === 0
         ? []
         : ['', `${unowned.length === 1 ? 'For one action' : `For ${unowned.length} actions`} nobody is named.`]),
     ],
-    sections: ['Actions', 'Actions for which nobody is named', 'Actions without a deadline'],
+    sections: own.length > 0 ? [] : ['Actions', 'Actions for which nobody is named', 'Actions without a deadline'],
   };
 }
 
@@ -175,10 +216,10 @@ export function unassignedOf(facts: TextFacts, passages: readonly Passage[]): To
 export const actionHead = ['Who', 'What, as written', 'By when', 'Date', 'Done', 'Line'];
 
 /** Who does what by when, as rows of a table. */
-export function actionRows(actions: TextFacts['actions']): string[][] {
+export function actionRows(facts: TextFacts, actions = facts.actions): string[][] {
   return actions.map(({ who, what, due, iso, note, done, line }) => [
     who === null ? 'nobody named' : safe(who),
-    safe(what.length > maxQuoteChars ? `${what.slice(0, maxQuoteChars)} …` : what),
+    safe((what.length > maxQuoteChars ? `${what.slice(0, maxQuoteChars)} …` : what) + replacedNote(facts, { text: what, line })),
     due === null ? 'not said' : safe(due),
     [iso ?? '', note === '' ? '' : `(${note})`].filter((part) => part !== '').join(' '),
     done ? 'yes' : '',
