@@ -1,7 +1,9 @@
 /** Publishing at a stand-in without the rest of the service: files and stored values in memory, no waits between attempts. */
+
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { machineClock } from '../../../src/clock.ts';
+import { keptWith } from '../../../src/domains/deployments/configs/configs.ts';
 import { hostCalls } from '../../../src/domains/deployments/hosts/calls.ts';
 import type { Host, HostAccess, HostCalls, HostState, Publication } from '../../../src/domains/deployments/hosts/host.ts';
 import { masked } from '../../../src/domains/deployments/hosts/mask.ts';
@@ -72,9 +74,9 @@ export class HostWorld {
         signal.throwIfAborted();
         this.providerIds.set(deploymentId, id);
       },
-      keep: async (values) => {
+      keep: async (values, gone) => {
         signal.throwIfAborted();
-        this.kept = { ...values, ...this.kept };
+        this.kept = keptWith(this.kept, values, gone);
         return this.kept;
       },
       outcomeUnknown: () => void this.unknownOutcomes++,

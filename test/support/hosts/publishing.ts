@@ -1,4 +1,5 @@
 /** One deployment of one configuration, with its reports so far: `publish` may be called again, as after a crash. */
+import { keptWith } from '../../../src/domains/deployments/configs/configs.ts';
 import type { Host, HostAccess, Publication } from '../../../src/domains/deployments/hosts/host.ts';
 import type { SiteFile } from '../../../src/domains/deployments/snapshot/site.ts';
 import type { Outbound } from '../../../src/providers/outbound/port.ts';
@@ -50,7 +51,7 @@ export class Publishing {
         return first.open(file);
       },
       created: async (providerId) => void this.created.push(providerId),
-      keep: async (values) => Object.assign(this.kept, { ...values, ...this.kept }),
+      keep: async (values, gone) => Object.assign(this.kept, keptWith(this.kept, values, gone)),
       log: (text) => void this.lines.push(text),
     };
   }

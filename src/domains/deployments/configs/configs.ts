@@ -37,13 +37,25 @@ function remove(state: State, { id }: { id: string }): Turn<State, null> {
 }
 
 /** Two concurrent deployments may each have created a site: the one that is stored first is used by all. */
-function keep(state: State, { id, values }: { id: string; values: Record<string, string> }): Turn<State, Record<string, string>> {
+function keep(
+  state: State,
+  { id, values, gone = {} }: { id: string; values: Record<string, string>; gone?: Record<string, string> },
+): Turn<State, Record<string, string>> {
   const config = state?.configs.find((one) => one.id === id);
   if (state === null || config === undefined) return { state, reply: {} };
-  const kept = { ...values, ...config.kept };
-  if (Object.keys(kept).length === Object.keys(config.kept).length) return { state, reply: config.kept };
+  const kept = keptWith(config.kept, values, gone);
+  if (Object.entries(kept).every(([name, value]) => config.kept[name] === value)) return { state, reply: config.kept };
   const configs = state.configs.map((one) => (one.id === id ? { ...one, kept } : one));
   return { state: { ...state, configs }, reply: kept };
+}
+
+/** Stored values stay, except those that are gone at the host. */
+export function keptWith(
+  stored: Readonly<Record<string, string>>,
+  values: Readonly<Record<string, string>>,
+  gone: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  return { ...values, ...Object.fromEntries(Object.entries(stored).filter(([name, value]) => gone[name] !== value)) };
 }
 
 /** Newest first: they are stored in the order in which they were made. */

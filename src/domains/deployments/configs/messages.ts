@@ -17,8 +17,8 @@ export type DeployConfigsContract = {
     add(input: DeployConfig): DeployConfig;
     /** Refused with `not_found`. Deployments that have begun keep using the configuration as it was. */
     remove(input: { id: string }): null;
-    /** Stores values of the host; existing values stay. Returns the stored values; an empty object for a deleted configuration. */
-    keep(input: { id: string; values: Record<string, string> }): Record<string, string>;
+    /** Stores values of the host; existing values stay, except those in `gone`. Returns the stored values; an empty object for a deleted configuration. */
+    keep(input: { id: string; values: Record<string, string>; gone?: Record<string, string> }): Record<string, string>;
   };
   queries: {
     /** Those that serve the mode, newest first. */

@@ -105,8 +105,10 @@ export function deploymentEffects(parts: EffectParts) {
         },
         sha1: () => (hashed ??= snapshots.sha1(siteId, files, signal, turn)),
         created: (made) => created(deploymentId, context.effectId, made, signal),
-        async keep(values) {
-          const stored = await retryUnavailable(signal, () => actors.ask(deployConfigs, accountId, 'keep', { id: config.id, values }));
+        async keep(values, gone = {}) {
+          const stored = await retryUnavailable(signal, () =>
+            actors.ask(deployConfigs, accountId, 'keep', { id: config.id, values, gone }),
+          );
           return { ...values, ...stored };
         },
         outcomeUnknown: () => {

@@ -57,8 +57,11 @@ export type Publication = {
   sha1(): Promise<readonly string[]>;
   /** Call it as soon as the host has returned an id; resolves when the id is stored. */
   created(providerId: string): Promise<void>;
-  /** Keeps values with the configuration, such as the id of a site. Returns the stored values: those of the first deployment that stored any. */
-  keep(values: Record<string, string>): Promise<Readonly<Record<string, string>>>;
+  /**
+   * Keeps values with the configuration, such as the id of a site. Returns the stored values: those of the first deployment that stored any. `gone`: stored values
+   * that do not exist at the host any more, which are replaced.
+   */
+  keep(values: Record<string, string>, gone?: Readonly<Record<string, string>>): Promise<Readonly<Record<string, string>>>;
   /** Reports a creation whose outcome is unknown. The host may carry it out later, in addition to what exists by then, so the host is searched again. */
   outcomeUnknown(): void;
   /** A line of the deployment's log. */

@@ -85,13 +85,16 @@ export const netlify: Host = {
   },
 };
 
-/** The id of the site: the given one, or one that is created once and stored with the configuration. */
+/** The id of the site: the given one, or one that is created once and stored with the configuration. A stored site that was deleted at Netlify is replaced. */
 async function siteOf(access: HostAccess, publication: Publication): Promise<string> {
-  const { kept, project, projectGiven } = access;
-  if (kept.site_id !== undefined) return kept.site_id;
+  const { project, projectGiven } = access;
+  const { site_id: known } = access.kept;
+  if (known !== undefined && (await siteById(access, known, publication.signal)) !== null) return known;
+  const gone: Record<string, string> = known === undefined ? {} : { site_id: known };
+  if (known !== undefined) publication.log(`${title} has no site ${known} any more`, 'troupe');
   if (projectGiven) {
     const found = await givenSite(access, publication.signal);
-    const { site_id: siteId } = found === null ? {} : await publication.keep({ site_id: found });
+    const { site_id: siteId } = found === null ? {} : await publication.keep({ site_id: found }, gone);
     // An unknown name is sent unchanged: Netlify's answer has the reason.
     return siteId ?? found ?? project;
   }
@@ -106,7 +109,7 @@ async function siteOf(access: HostAccess, publication: Publication): Promise<str
     calls: access.calls,
     signal: publication.signal,
   });
-  const { site_id: siteId } = await publication.keep({ site_id: made });
+  const { site_id: siteId } = await publication.keep({ site_id: made }, gone);
   if (siteId !== undefined && siteId !== made) await removeSite(access, made, publication.signal);
   return siteId ?? made;
 }

@@ -225,13 +225,16 @@ test('writing needs workspaces.write, reading workspaces.read', async () => {
   assert.equal((await send(`${acct} live read`, 'GET', path)).status, 200);
 });
 
-test('a site name from the host is stored once and deleted with the configuration', async () => {
+test('a site name from the host is stored once, replaced when it is gone, and deleted with the configuration', async () => {
   const acct = account();
   const { id } = await make(`${acct} live`, { target: 'netlify' });
-  const keep = (values: Record<string, string>, of = id) => runtime.actors.ask(deployConfigs, acct, 'keep', { id: of, values });
+  const keep = (values: Record<string, string>, of = id, gone = {}) =>
+    runtime.actors.ask(deployConfigs, acct, 'keep', { id: of, values, gone });
   assert.deepEqual(await keep({ site: 'first' }), { site: 'first' });
   assert.deepEqual(await keep({ site: 'second', more: 'x' }), { site: 'first', more: 'x' });
   assert.deepEqual(await keep({ site: 'second' }, 'cfg_gone'), {});
+  assert.deepEqual(await keep({ site: 'second' }, id, { site: 'another' }), { site: 'first', more: 'x' });
+  assert.deepEqual(await keep({ site: 'second' }, id, { site: 'first' }), { site: 'second', more: 'x' });
   await send(`${acct} live`, 'DELETE', `${path}/${id}`);
   assert.deepEqual(await keep({ site: 'third' }), {});
 });

@@ -123,6 +123,15 @@ test("Troupe's requests to Netlify, and the answers of the test server, match Ne
   await world.publish('dep_again', world.site, { isRepeat: true });
   await netlifyRow.host.cancel(world.access, made, signal);
   const seen = assertDescribed(world.standIn.requests);
-  const expected = ['cancelSiteDeploy', 'createSite', 'createSiteDeploy', 'getCurrentUser', 'getDeploy', 'listSiteDeploys', 'listSites'];
+  const expected = [
+    'cancelSiteDeploy',
+    'createSite',
+    'createSiteDeploy',
+    'getCurrentUser',
+    'getDeploy',
+    'getSite',
+    'listSiteDeploys',
+    'listSites',
+  ];
   assert.deepEqual([...seen].sort(), [...expected, 'uploadDeployFile']);
 });

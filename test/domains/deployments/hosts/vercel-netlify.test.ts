@@ -97,6 +97,21 @@ test('netlify: a site is created once for a configuration, although answers are 
   }
 });
 
+test('netlify: a stored site that was deleted there is replaced by one new site', async (t) => {
+  const { world, standIn } = await atNetlify(t);
+  await world.publish('dep_1');
+  const [old] = standIn.sites.keys();
+  standIn.sites.delete(old!);
+  await Promise.all([world.publish('dep_cccccccccccc'), world.publish('dep_dddddddddddd')]);
+  await world.publish('dep_2');
+  assert.deepEqual([...standIn.sites.keys()], [world.kept.site_id]);
+  assert.deepEqual(new Set(standIn.deploys.slice(1).map(({ siteId }) => siteId)), new Set([world.kept.site_id]));
+  standIn.sites.delete(world.kept.site_id!);
+  standIn.sites.set('made-by-hand', 'our-name');
+  await world.publish('dep_3', world.site, {}, { ...world.access, project: 'our-name', projectGiven: true });
+  assert.deepEqual([standIn.deploys.at(-1)!.siteId, world.kept.site_id], ['made-by-hand', 'made-by-hand']);
+});
+
 test('netlify: a crash between creating the site and storing its id leaves no second site', async (t) => {
   const { world, standIn } = await atNetlify(t);
   const dying = { ...world.publication('dep_1', world.site), keep: () => Promise.reject(new Error('crash')) };
