@@ -258,13 +258,14 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
 
   /** null: later than any call waits, or unknown after three tries. */
   function waitOf(failure: Extract<ServiceFailure, { type: 'rate_limited' }>, answer: ServiceAnswer | null, limits: number): number | null {
-    const named = failure.retryAt === null ? namedWait(answer) : Math.max(0, Date.parse(failure.retryAt) - clock.nowMs());
+    const named = failure.retryAt === null ? namedWait(answer) : atLeastAPause(Date.parse(failure.retryAt) - clock.nowMs());
     if (named !== null) return named;
     return limits < retries ? backoffMs(limits, firstPauseMs, 4_000) : null;
   }
 
   function namedWait(answer: ServiceAnswer | null): number | null {
-    return retryAfterMs(answer?.headers['retry-after'], clock.nowMs());
+    const namedMs = retryAfterMs(answer?.headers['retry-after'], clock.nowMs());
+    return namedMs === null ? null : atLeastAPause(namedMs);
   }
 
   function limitedUntil({ service }: ServiceClient, waitMs: number): ServiceFailure {
@@ -298,6 +299,11 @@ function endedFailure({ service }: ServiceClient, row: IntegrationRow): ServiceF
     message: `The connection to ${service.title} has ended: ${why}. A person has to connect it again`,
     scope: null,
   };
+}
+
+/** A time that is over already, such as by another clock, must not cause a storm of requests. */
+function atLeastAPause(ms: number): number {
+  return Math.max(firstPauseMs, ms);
 }
 
 function inDoubt(failure: ServiceFailure): ServiceFailure {

@@ -2,7 +2,7 @@
  * Waits for a service's limits. While a limit holds for a key, nothing is sent for it; afterwards one request at a time goes first, until one of them was
  * not limited: many that wait together would only be limited again.
  *
- * L1 Nothing of a key is sent before the time that its service named.
+ * L1 Nothing of a key is sent before the time that its service named. A time more than an hour away is checked hourly: it may be an error of the service.
  * L2 A request that would wait longer than it may is refused at once.
  */
 import { monotonicMs } from '../../../clock.ts';
@@ -13,6 +13,8 @@ export type Passage = {
   /** The service answered in another way. Without effect after `limited`. */
   passed(): void;
 };
+
+const maxClosedMs = 3_600_000;
 
 type Gate = { opensAtMs: number; waiting: (() => void)[]; isTried: boolean };
 
@@ -55,7 +57,8 @@ export class LimitGates {
       limited: (forMs) => {
         if (isOver) return;
         isOver = true;
-        const opensAtMs = this.monotonicMs() + forMs;
+        const closedMs = Math.min(forMs, maxClosedMs);
+        const opensAtMs = this.monotonicMs() + closedMs;
         const gate = this.gates.get(key);
         if (gate === undefined) this.gates.set(key, { opensAtMs, waiting: [], isTried: false });
         else {
@@ -63,7 +66,7 @@ export class LimitGates {
           gate.isTried = false;
           wake(gate);
         }
-        this.forget(key, forMs);
+        this.forget(key, closedMs);
       },
       passed: () => {
         if (isOver) return;

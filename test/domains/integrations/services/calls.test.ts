@@ -112,6 +112,18 @@ test('a rate limit of a second is waited for, without requests to the service me
   });
 });
 
+test('a rate limit whose time is over causes one request a second, and no storm', async () => {
+  await ofEach(async ({ row, standIn }) => {
+    const { tool, args, path } = readOf(row);
+    const asked = standIn.requestsOf(path).length;
+    standIn.meet(path, row.limited.withRetryAfter('0'), row.limited.withRetryAfter('0'));
+    const begunAt = performance.now();
+    await run(row, tool, args(standIn));
+    assert.equal(standIn.requestsOf(path).length, asked + 3, row.service.name);
+    assert.ok(performance.now() - begunAt >= 1_980, row.service.name);
+  });
+});
+
 test('repeatable calls are retried after an outage, a lost answer, an answer that is not JSON, and a time-out', async () => {
   const faults = [
     { status: 502, text: '<html>Bad gateway</html>' },

@@ -33,6 +33,14 @@ test('a limit of one minute is waited for, then one request goes first and the o
   assert.equal(passed.length, 3);
 });
 
+test('a limit of years is checked by one request an hour later', async (t) => {
+  const { pass, wait } = gatesOf(t);
+  ((await pass(120_000)) as Passage).limited(999_999_999_000);
+  assert.equal(await pass(120_000), 3_600_000);
+  await wait(3_600_000);
+  assert.equal(typeof (await pass(120_000)), 'object');
+});
+
 test('a limit that ends later than a caller may wait is reported at once', async (t) => {
   const { pass } = gatesOf(t);
   ((await pass(120_000)) as Passage).limited(121_000);
