@@ -26,7 +26,7 @@ export const themes: readonly Theme[] = [
   ),
   theme(
     'staff and service',
-    'staff|team|employees?|waiters?|waitress(?:es)?|receptionists?|cashiers?|friendly|unfriendly|kind(?! of)|rude|helpful|service|Personal|Mitarbeiter\\p{L}{0,5}|(?:un)?freundlich\\p{L}{0,2}|hilfsbereit\\p{L}{0,2}|personnel|équipe|aimables?|accueil|amables?',
+    'staff|team|employees?|waiters?|waitress(?:es)?|receptionists?|cashiers?|friendly|unfriendly|kind(?! of)|rude|helpful|(?<!self[- ])service|Personal|Mitarbeiter\\p{L}{0,5}|(?:un)?freundlich\\p{L}{0,2}|hilfsbereit\\p{L}{0,2}|personnel|équipe|aimables?|accueil|amables?',
   ),
   theme(
     'vegetarian and vegan food',
@@ -36,6 +36,16 @@ export const themes: readonly Theme[] = [
   theme(
     'taste of the food',
     '(?:good|great|excellent|nice|lovely|bad|awful|terrible) (?:food|meals?|lunch(?:es)?|dish(?:es)?|soups?|salads?|curry|pasta|fish|coffee|cakes?|dinner)|tast(?:e|es|ed|y|eless)|delicious|flavou?rs?|bland|schmeckt?|lecker\\p{L}{0,2}|Geschmack|délicieu(?:x|se)|goût|delicios[oa]s?|sabor|ric[oa]',
+  ),
+  theme(
+    'opening hours',
+    "opening (?:hours|times)|hours (?:are |were )?(?:too short|useless|bad|wrong)|shut(?:s|ting)? (?:at|on|early|when)|clos(?:ed|es|ing) (?:at|so|too|early|when|on my)|know when it['’]s open|Öffnungszeiten|(?:schließt|macht) zu früh|horaires d['’]ouverture|ferme trop tôt|horarios? de apertura|orari(?:o)? di apertura",
+    'complaint',
+  ),
+  theme(
+    'machines and terminals',
+    'self[- ]?(?:check-?outs?|service|scan)|(?:ticket|vending|card|checkout|coin) machines?|machines? (?:\\p{L}{1,10} )?(?:broken|swallow(?:ed|s)?|ate|eats)|card readers?|terminals?|Automaten?|Selbstbedienungskassen?|bornes?|distributeurs?|cajeros?|máquinas?|distributor[ei]',
+    'complaint',
   ),
   theme('breakfast', 'breakfasts?|Frühstück|petit[- ]déjeuner|desayunos?'),
   theme('wifi and internet', 'wi-?fi|wlan|internet'),

@@ -93,5 +93,12 @@ function placeOf(table: ColumnsInMemory, plan: ColumnPlan, { at, rows }: Repeate
 function isSaid(words: RegExp, text: string): boolean {
   const read = text.slice(0, maxChars);
   const match = words.exec(read);
+  // "Sue at the desk" is a person; "I will sue" is a claim.
+  if (
+    match !== null &&
+    /^sue$/i.test(match[0]) &&
+    !/(?:['’]ll|will|to|would|could|might|shall|can|must) $/iu.test(read.slice(Math.max(0, match.index - 8), match.index))
+  )
+    return isSaid(words, `${read.slice(0, match.index)}…${read.slice(match.index + match[0].length)}`);
   return match !== null && !denied.test(read.slice(Math.max(0, match.index - 24), match.index));
 }
