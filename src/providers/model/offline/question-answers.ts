@@ -133,9 +133,14 @@ export function besideTexts(fromTables: readonly Answer[], fromTexts: readonly A
   const asked = (question: string) => question.replace(/[.?! ]{1,4}$/, '').toLowerCase();
   const isOpen = ({ short }: Answer) => short.startsWith(noRule) || short.startsWith(cannotCompute);
   const answered = new Set(fromTexts.map(({ question }) => asked(question)));
+  const isTold = new Set(fromTexts.filter(({ short }) => !isNearest(short)).map(({ question }) => asked(question)));
   const byTable = new Set(fromTables.filter((answer) => !isOpen(answer)).map(({ question }) => asked(question)));
+  // What a text says of the cause is better than that the tables say nothing of it.
+  const isOnCause = ({ short }: Answer) => short.startsWith('As to why');
   return [
-    ...fromTables.filter((answer) => !(isOpen(answer) && answered.has(asked(answer.question)))),
+    ...fromTables.filter(
+      (answer) => !((isOpen(answer) && answered.has(asked(answer.question))) || (isOnCause(answer) && isTold.has(asked(answer.question)))),
+    ),
     ...fromTexts.filter(({ question, short }) => !(isNearest(short) && byTable.has(asked(question)))),
   ];
 }

@@ -80,6 +80,26 @@ test('chat: "is it still the 16th" is answered by what replaced that day, and "w
   assert.doesNotMatch(own, /everybody|Pia \|/);
 });
 
+test('minutes in French: the vote on a day falls when the day is moved, and who tells of that day is not replaced', () => {
+  const text = `# Compte rendu de la réunion, mardi 14 janvier 2025
+
+### 1. Bal
+
+Vote : 14 juin au parc : 3 voix pour, 1 contre.
+
+### 2. Divers
+
+- Solde au 31 décembre : 2 310,50 euros
+- On signale que le 14 juin est férié. Le bal est reporté au 21 juin. 4 voix pour.
+- Il faut lire le solde : 2 190,50 euros, et non 2 310,50.
+`;
+  assert.deepEqual(old(text), ['14 juin (5) by 10', '2 310,50 euros (9) by 11']);
+  assert.deepEqual(
+    readFacts(text).replaced.map(({ line }) => line),
+    [5],
+  );
+});
+
 test('mails: a corrected day and an old figure fall, also where the newest mail stands first', () => {
   const mails = `From: Ivo Lund
 To: Rhea Stone

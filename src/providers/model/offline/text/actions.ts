@@ -1,6 +1,7 @@
 /** Finds actions in sentences of minutes, mails, chats and notes: who does what by when. */
 import { type FoundDate, findDeadline } from './dates.ts';
 import { isFirstName, isNameLike } from './names.ts';
+import type { Unit } from './units.ts';
 
 export type Action = {
   /** As written; null if nobody is named. */
@@ -22,12 +23,12 @@ const requested =
 const own =
   /^(?:(?:yes|ok|okay|sure|sorry|right|good|and|so|then|ja|gut|also|fine|no problem)[,.!]? )?(?:I(?:'|’)ll|I will|I can(?! only| not|['’]t|not)|we(?:'|’)ll|we will|wir werden|will do|on it|doing (?:it|that|this)|I am going to|I(?:'|’)m going to|let me(?! (?:think|see|know|sleep|guess))|ich werde|ich kümmere|ich schicke|ich mache|ich bringe|wir kümmern|ich erstelle|ich übernehme|ich kläre|ich prüfe|ich sende|ich bestelle|mache ich|erledige ich|je m['’]en occupe|lo hago yo|me encargo|ci penso io|me ne occupo)(?![\p{L}])/iu;
 const ownTask =
-  /^(?:(?:I|and I) (?:print|bring|buy|book|send|order|pay|collect|call|ring|ask|write|prepare|check|organi[sz]e|make|take|get|do|fetch|pick|invite|clean|fix|draw|design|cook|bake|borrow|hire|rent|reserve|contact|arrange|drive|transfer|sign|update|post|phone|look|find|clear|talk|speak|report)|ich (?:bringe|mache|kaufe|bestelle|schicke|buche|hole|drucke|rufe|frage|kläre|prüfe|zahle|überweise|reserviere|schreibe|besorge|organisiere))(?![\p{L}])/u;
+  /^(?:(?:I|and I) (?:print|bring|buy|book|send|order|pay|collect|call|ring|ask|write|prepare|check|organi[sz]e|make|take|get|do|fetch|pick|invite|clean|fix|draw|design|cook|bake|borrow|hire|rent|reserve|contact|arrange|drive|transfer|sign|update|post|phone|look|find|clear|talk|speak|report)|[Ii]ch (?:bringe|mache|kaufe|bestelle|schicke|buche|hole|drucke|rufe|frage|kläre|prüfe|zahle|überweise|reserviere|schreibe|besorge|organisiere))(?![\p{L}])/u;
 const needed =
   /^(?:(?:and|also|und)[, ]{1,2})?(?:I|we|ich|wir) (?:still |also |noch |auch )?(?:need|brauche|brauchen|benötige|benötigen)(?: still| noch)?(?![\p{L}])/iu;
 /** "I'll know then", "I will fight": no task. */
 const feeling =
-  /^(?:[\p{L}]{1,5}[,.!]? )?(?:I(?:'|’)ll|I will|I(?:'|’)m going to|ich werde|we(?:'|’)ll|we will) (?:know|see|be|have|think|fight|miss|never|love|hate|wait|survive|stay|need|wissen|sehen|sein|haben|nie)(?![\p{L}])/iu;
+  /^(?:[\p{L}]{1,5}[,.!]? )?(?:I(?:'|’)ll|I will|I(?:'|’)m going to|ich werde|we(?:'|’)ll|we will) (?:know|see|be|have|think|fight|miss|never|love|hate|wait|survive|stay|need|nie|[^.;!?]{0,60}(?<![\p{L}])(?:vermissen|wissen|sehen|sein|haben|kämpfen)[.!]?$)(?![\p{L}])/iu;
 /** "Everybody packs the own desk by Wednesday". */
 const everybody =
   /(?:^|[.!?] )(?<who>everybody|everyone|all of you|jede[rs]?|alle|tout le monde|chacun) (?!is |are |was |had |has |ist |sind |war |knows |else )\p{Ll}/iu;
@@ -114,6 +115,13 @@ const pastWords = new Set(
   ),
 );
 
+/** "Dear Ann, please call": the words after it are the sentence. */
+const salutation =
+  /^(?:Dear|Hello|Hi|Hey|Good (?:morning|afternoon|evening)|Liebe[rs]?|Hallo|Guten (?:Morgen|Tag|Abend)|Sehr geehrte[rs]?|Chère?|Bonjour|Salut|Hola|Estimad[oa]|Ciao|Gentile) [^,.!?]{0,60}, /u;
+/** Words of politeness, and hints that ask for nothing. */
+const courtesy =
+  /(?<![\p{L}])(?:please (?:find|see) (?:attached|enclosed|below)|please (?:note|be aware|be advised|accept|excuse|forgive|forget|don['’]t hesitate|do not hesitate)|bitte (?:beachten|entschuldigen|verzeihen)|anbei (?:finden|erhalten)|veuillez (?:trouver|noter|agréer))(?![\p{L}])/iu;
+
 /** An action, recognised by the form of the sentence; null if it is not one. `me` is the speaker or author. */
 export function actionOf(
   sentence: string,
@@ -122,7 +130,8 @@ export function actionOf(
   to: string | null,
   met: ReadonlySet<string> = new Set(),
 ): Action | null {
-  const read = sentence.slice(0, 1500);
+  const read = sentence.slice(0, 1500).replace(salutation, '');
+  if (courtesy.test(read)) return null;
   const mentioned = mentionedIn(read);
   if (mentioned !== null) return action(mentioned, sentence, line);
   const asked = askedOf(read, met);
@@ -305,4 +314,31 @@ function isOwner(name: string): boolean {
 function action(who: string | null, what: string, line: number): Action {
   const due = findDeadline(what);
   return { who, what, due: due?.written ?? null, date: due?.date ?? null, line, done: false };
+}
+
+const listLead =
+  /(?<![\p{L}])(?:(?:we|I) (?:still )?need|please (?:send|bring|provide|let (?:us|me) have)|(?:wir|ich) (?:brauchen?|benötigen?)|bitte (?:senden|schicken|bringen)|il (?:nous|me) (?:faut|manque)|nous avons besoin)(?![\p{L}])[^:]{0,80}:$/iu;
+const wholeList =
+  /(?<![\p{L}])(?:everything|all (?:of )?(?:these|this|that|documents|papers)|alles|alle Unterlagen|le tout|tous ces)(?![\p{L}])/iu;
+const maxListed = 20;
+
+/** "Before we decide we need: 1. the receipt, 2. the photos": each item is asked of the reader, until the day that the text after the list names. */
+export function requestedList(units: readonly Unit[], lead: Unit, to: string | null): Action[] {
+  const isLead =
+    lead.kind === 'heading' ? listLead.test(`${lead.text}:`) : lead.kind === 'sentence' && listLead.test(lead.text.slice(-200));
+  if (to === null || !isLead) return [];
+  const at = units.indexOf(lead);
+  const after = units.slice(at + 1, at + 1 + maxListed);
+  const end = after.findIndex(({ kind }) => kind !== 'item');
+  const items = end === -1 ? after : after.slice(0, end);
+  const told = end === -1 ? undefined : after.slice(end, end + 4).find(({ kind, text }) => kind === 'sentence' && wholeList.test(text));
+  const due = told === undefined ? null : findDeadline(told.text);
+  return items.map(({ text, line, checked }) => ({
+    who: to,
+    what: text,
+    due: due?.written ?? null,
+    date: due?.date ?? null,
+    line,
+    done: checked,
+  }));
 }

@@ -39,6 +39,8 @@ export function answerTexts(task: string, texts: readonly TextMaterial[]): Answe
     isListed ||= listed.length > 0;
     open.push(rest);
   }
+  const told = withoutNone(answers, texts);
+  answers.splice(0, answers.length, ...told);
   // A log has lines, not sentences; its entries tell the events.
   const prose = texts.filter(({ facts }) => facts.log === null);
   if (!isListed && prose.length > 0)
@@ -50,6 +52,15 @@ export function answerTexts(task: string, texts: readonly TextMaterial[]): Answe
       ),
     );
   return answers.slice(0, maxAnswers);
+}
+
+const none = /^(?:no (?:action|decision) (?:was found|of .{1,60} was found)|nothing open was found)/;
+
+/** Where one of several texts answers a question, the others need not say that they do not. */
+function withoutNone(answers: readonly Answer[], texts: readonly TextMaterial[]): Answer[] {
+  const plain = ({ question }: Answer) => texts.reduce((rest, { name }) => rest.replace(` (${name})`, ''), question);
+  const answered = new Set(answers.filter(({ short }) => !none.test(short)).map(plain));
+  return answers.filter((answer) => !none.test(answer.short) || !answered.has(plain(answer)));
 }
 
 function isCounting(tokens: readonly Token[], i: number): boolean {

@@ -2,6 +2,7 @@
 import { type FoundDate, findDates, findDeadline, isDay, withYear } from './dates.ts';
 import { add, maxFigures } from './fact-list.ts';
 import type { DateFact, Quote, TextFacts } from './facts.ts';
+import { seasonIn } from './logbook.ts';
 import { relativeDate } from './relative-dates.ts';
 import { sectionOf } from './text-kind.ts';
 import type { Unit } from './units.ts';
@@ -126,10 +127,23 @@ function besideFull({ index, written, monthDay }: FoundDate, text: string): { is
 }
 
 /** What gives a date at that line its year: the heading above it, its message, the text's own date, the name of the file, or the only year of the text. */
-function baseOf({ headings, messages, date, name, years }: TextFacts, line: number): Base | null {
+function baseOf(facts: TextFacts, line: number): Base | null {
+  const { headings, messages, date, name, years, logbook } = facts;
+  const entry = logbook?.entries.findLast((each) => each.line <= line);
+  if (entry !== undefined && entry.day !== null) return { iso: entry.day, note: `year taken from line ${entry.line}`, isOwn: true };
   const heading = headings.findLast((each) => each.line < line);
+  // "Season 2024/25": months from August on are of the first year.
+  const season = heading === undefined ? null : seasonIn(heading.text);
+  if (season !== null) return { iso: `${season}-12-31`, note: `year taken from line ${heading!.line}`, isOwn: true };
   const year = heading === undefined ? null : onlyYear(heading.text);
   if (year !== null) return { iso: `${year}-07-01`, note: `year taken from line ${heading!.line}` };
+  // "Meeting of 12 November": what stands below is counted from that day.
+  const day = heading === undefined || messages.length > 0 ? undefined : findDates(heading.text)[0];
+  if (day !== undefined && day.monthDay !== null) {
+    const own = date?.iso?.slice(0, 4) ?? onlyYear(name) ?? (years.length === 1 ? years[0]!.year : null);
+    if (own !== null && isDay(`${own}-${day.monthDay}`))
+      return { iso: `${own}-${day.monthDay}`, note: `year taken from line ${heading!.line}`, isOwn: true };
+  }
   const message = messages.findLast((each) => each.line <= line && each.iso !== null);
   if (message !== undefined) return { iso: message.iso!, note: `year taken from line ${message.line}`, isOwn: true };
   if (date !== null && date.iso !== null) return { iso: date.iso, note: `year taken from line ${date.line}`, isOwn: true };

@@ -5,7 +5,7 @@
 
 import { readTokens } from '../prompt-tokens.ts';
 import { sentencesOf } from '../sentences.ts';
-import type { Action } from './actions.ts';
+import { type Action, requestedList } from './actions.ts';
 import { addChat, firstDay, readChat } from './chat.ts';
 import type { Handover, Replaced } from './chat-changes.ts';
 import { contradictionsIn } from './contradictions.ts';
@@ -15,8 +15,9 @@ import { type Difference, differencesIn } from './differences.ts';
 import { add, maxEach, maxFigures } from './fact-list.ts';
 import { figuresIn } from './figures-in-text.ts';
 import { type LogFacts, readLog } from './log-facts.ts';
+import { stampOf } from './log-stamps.ts';
 import { type Logbook, readLogbook } from './logbook.ts';
-import { announces, type Message, readMessages, senderName, withoutAnswered, writerOf } from './messages.ts';
+import { announces, type Message, readMessages, senderName, withoutAnswered, withPassed, writerOf } from './messages.ts';
 import { type Passage, passagesOf, withContext, withPerson, withReasons, withSubject } from './passages.ts';
 import { namesAndQuotes, people, presentIn } from './people-facts.ts';
 import { Durations } from './questions/durations.ts';
@@ -128,7 +129,7 @@ export function readFacts(text: string, name = ''): TextFacts {
     );
   if (kind !== 'log') collect(facts, units);
   if (facts.messages.length > 0 && kind === 'transcript') addChat(facts, units);
-  if (kind === 'e-mail') facts.actions = withoutAnswered(facts.actions, facts.messages);
+  if (kind === 'e-mail') facts.actions = withPassed(withoutAnswered(facts.actions, facts.messages), facts.messages);
   if (kind === 'prose' || kind === 'minutes' || kind === 'timeline' || kind === 'incident' || kind === 'contract' || kind === 'e-mail')
     namesAndQuotes(facts, units, text);
   if (kind !== 'log') entries(facts, units);
@@ -203,6 +204,7 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
   let me: string | null = null;
   let to: string | null = null;
   for (const unit of units) {
+    if (facts.kind === 'e-mail') for (const each of requestedList(units, unit, to)) add(facts.actions, { ...each, iso: null, note: '' });
     if (unit.kind === 'code' || unit.kind === 'heading') continue;
     if (unit.kind === 'field' && /^(?:from|von)$/i.test(unit.key)) me = senderName(unit.text);
     if (unit.kind === 'field' && /^(?:to|an)$/i.test(unit.key)) to = unit.text.length < 120 ? `recipient: ${unit.text}` : null;
@@ -219,7 +221,8 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
     dated(facts, unit);
     if (!repeated) deadlines(facts, unit);
     if (repeated) continue;
-    for (const written of figuresIn(unit.text)) add(facts.figures, { written, text: unit.text, line: unit.line }, maxFigures);
+    for (const written of figuresIn(withoutStamp(facts, unit)))
+      add(facts.figures, { written, text: unit.text, line: unit.line }, maxFigures);
     if (facts.kind === 'changelog' || facts.kind === 'documentation') continue;
     if (previous !== null && withoutDeadline.test(unit.text.slice(0, 80))) undated(facts, previous);
     previous = unit.kind === 'sentence' ? unit : null;
@@ -240,6 +243,11 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
   const names = new Map<string, Quote>();
   for (const person of facts.people) if (!names.has(person.text.toLowerCase())) names.set(person.text.toLowerCase(), person);
   facts.people = [...names.values()].slice(0, maxEach);
+}
+
+/** The day of an entry is no figure. */
+function withoutStamp({ logbook }: TextFacts, { text }: Unit): string {
+  return logbook === null ? text : (stampOf(text)?.rest ?? text);
 }
 
 /** A logbook is of the day of its first entry, unless its title says another. */

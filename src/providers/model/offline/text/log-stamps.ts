@@ -14,6 +14,8 @@ const mayBegin = /^[^\p{L}\p{N}]{0,6}(?:\d|\p{Lu}\p{L}{1,11}\.?,? (?:\p{L}{2,12}
 const marks = /^(?:#{1,6} |[-*•–+] )?(?:\*\*|__)?[[(]?/;
 const dayAndMonth = /^(?<d>\d{1,2})\.(?<m>\d{1,2})\.(?=[ ,:]|$)/;
 const shortWeekday = /^(?:Mo|Di|Mi|Do|Fr|Sa|So|lun|mar|mer|jeu|ven|sam|dim|lu|ma|me|je|ve|di)\.?,? (?=\d)/iu;
+const weekdayAfter =
+  /^,? ?\(?(?:Mo|Tu|We|Th|Fr|Sa|Su|Di|Mi|Do|So|lu|ma|me|je|ve|di|Mon|Tue|Wed|Thu|Fri|Sat|Sun|lun|mar|mer|jeu|ven|sam|dim)\.?\)?(?=[ ,:]|$)/u;
 const clockTime =
   /^(?:(?<h>[01]?\d|2[0-3])(?::|h|\.(?=[0-5]\d ?(?:Uhr|h)(?![\p{L}])))(?<m>[0-5]\d)(?::[0-5]\d(?:[.,]\d{1,6})?)?|(?<bare>(?:[01]\d|2[0-3])[0-5]\d)(?= ?(?:h|hrs|hours|LT|UTC)?[ :–-])|(?<hour>[01]?\d|2[0-3])(?= ?(?:am|pm|a\.m\.|p\.m\.|Uhr)(?![\p{L}]))|(?<french>[01]?\d|2[0-3]) ?h(?= ))(?![\p{N}%]|[.,]\d)(?: ?(?<half>am|pm|a\.m\.|p\.m\.|Uhr|hrs|h|LT|UTC|GMT|Z)(?![\p{L}\p{N}]))?/iu;
 const lead = /^(?:at|um|à|a las|alle|om) (?=\d)/iu;
@@ -27,7 +29,10 @@ export function stampOf(line: string): Stamp | null {
   const opened = marks.exec(head)?.[0].length ?? 0;
   const bare = head.slice(opened);
   const date = leadingDate(bare);
-  const afterDate = date === null ? bare : bare.slice(date.written.length);
+  const dayEnd = date === null ? 0 : date.written.length;
+  // "04.11. Mo": a weekday may follow the day.
+  const named = date === null ? 0 : (weekdayAfter.exec(bare.slice(dayEnd))?.[0].length ?? 0);
+  const afterDate = bare.slice(dayEnd + named);
   // "2026-05-02 14:10": a written date may hold its time.
   const held = date === null ? null : /[T ](\d{2}:\d{2})(?::\d{2})?/.exec(date.written);
   const gap = (date === null ? lead : joint).exec(afterDate)?.[0].length ?? 0;

@@ -32,6 +32,7 @@ const maxBack = 60;
 const maxHeadingChars = 80;
 const titleLines = 3;
 const dayMs = 86_400_000;
+const seasonEnd = 7;
 
 /**
  * Null for a text that is no logbook.
@@ -48,7 +49,7 @@ export function readLogbook(text: string, year: string | null, isOther: (line: s
 
 function entriesOf(lines: readonly string[], stamps: ReadonlyMap<number, Stamp>, year: string | null): LogbookEntry[] {
   const entries: LogbookEntry[] = [];
-  const days = new Days(year ?? yearOf(lines));
+  const days = new Days(year ?? yearOf(lines), seasonOf(lines) !== null);
   let open: LogbookEntry | null = null;
   for (const [i, raw] of lines.entries()) {
     const words = raw.trim();
@@ -91,10 +92,27 @@ function yearOf(lines: readonly string[]): string | null {
     const date = /\d{4}/.test(line) ? findDates(line).find(({ iso }) => iso !== null) : undefined;
     if (date !== undefined) return date.iso!.slice(0, 4);
   }
+  const season = seasonOf(lines);
+  if (season !== null) return season;
   const titles = lines
     .slice(0, titleLines)
     .flatMap((line) => line.slice(0, maxHeadingChars).match(/(?<![\d.,/-])(?:19|20)\d{2}(?![\d.,/-])/g) ?? []);
   return titles.length === 1 ? titles[0]! : null;
+}
+
+/** "2024/25" in a title: the first year. */
+function seasonOf(lines: readonly string[]): string | null {
+  for (const line of lines.slice(0, titleLines)) {
+    const season = seasonIn(line);
+    if (season !== null) return season;
+  }
+  return null;
+}
+
+/** "2024/25", "2024-2025" */
+export function seasonIn(text: string): string | null {
+  const found = /(?<![\d.,/-])((?:19|20)\d{2})[/–-](?:(?:19|20)?(\d{2}))(?![\d.,/-])/.exec(text.slice(0, maxHeadingChars));
+  return found !== null && (Number(found[1]) + 1) % 100 === Number(found[2]) ? found[1]! : null;
 }
 
 /** The day of the entries in their order. */
@@ -105,8 +123,12 @@ class Days {
   private isTitle = false;
   private year: string | null;
 
-  constructor(year: string | null) {
+  private readonly isSeason: boolean;
+
+  /** @param isSeason whether the year is the first of two: its months until July are of the second */
+  constructor(year: string | null, isSeason: boolean) {
     this.year = year;
+    this.isSeason = isSeason;
   }
 
   /** Under another heading the day of a title is not certain. */
@@ -117,6 +139,8 @@ class Days {
   set({ iso, monthDay, written }: FoundDate, isTitle = false): void {
     this.isTitle = isTitle;
     let day = iso ?? (monthDay === null || this.year === null ? null : `${this.year}-${monthDay}`);
+    if (iso === null && day !== null && this.day === null && this.isSeason && Number(monthDay!.slice(0, 2)) <= seasonEnd)
+      day = `${Number(this.year) + 1}${day.slice(4)}`;
     // Entries stand in the order of time: January after December is the next year.
     if (iso === null && day !== null && this.day !== null && Date.parse(this.day) - Date.parse(day) > 180 * dayMs)
       day = `${Number(this.year) + 1}${day.slice(4)}`;
@@ -149,16 +173,34 @@ function changesIn(entries: readonly LogbookEntry[]): LogbookChange[] {
   for (const [at, entry] of entries.entries())
     for (const { text, line } of entry.lines)
       for (const sentence of sentencesOf(text.slice(0, 2000))) {
-        const kind = adding.test(sentence) ? 'addition' : correcting.test(sentence) ? 'correction' : null;
+        const until = entries.slice(0, at + 1);
+        // "It is 185, not 210" without a word such as "correction": certain where only one earlier entry has the 210.
+        const isSilent = () => instead.test(betweenFigures(sentence)) && corrected(sentence, line, until) !== null;
+        const kind =
+          adding.test(sentence) || forgotten.test(sentence) ? 'addition' : correcting.test(sentence) || isSilent() ? 'correction' : null;
         if (kind === null || changes.length === maxChanges) continue;
         changes.push({
           kind,
           text: sentence,
           line,
-          corrected: kind === 'correction' ? corrected(sentence, line, entries.slice(0, at + 1)) : null,
+          corrected: kind === 'correction' ? corrected(sentence, line, until) : null,
         });
       }
   return changes;
+}
+
+/** "Forgot pump 2 yesterday: it was 41.50": an entry that was left out. */
+const forgotten =
+  /(?<![\p{L}])(?:forgot(?:ten)?|left out|missed|vergessen|nachgetragen|ausgelassen|oubliée?|rajoutée?)(?![\p{L}])[^?]{0,80}\d/iu;
+
+/** What stands between the first two figures. */
+function betweenFigures(sentence: string): string {
+  const amounts = amountsIn(sentence);
+  const at = amounts.findIndex((amount, i) => {
+    const next = amounts[i + 1];
+    return next !== undefined && instead.test(sentence.slice(amount.index + amount.written.length, next.index));
+  });
+  return at === -1 ? '' : sentence.slice(amounts[at]!.index + amounts[at]!.written.length, amounts[at + 1]!.index);
 }
 
 const instead =

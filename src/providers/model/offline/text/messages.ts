@@ -39,12 +39,25 @@ export function withoutAnswered<Task extends { who: string | null; what: string;
   });
 }
 
-export function announces({ kind, text }: Unit): boolean {
-  return (
-    (kind === 'quote' || kind === 'sentence' || kind === 'heading') &&
-    text.length <= 200 &&
-    announcing.test(text.endsWith(':') ? text : `${text}:`)
+/** A deadline before the newest mail has passed, whatever came of it. */
+export function withPassed<Task extends { iso: string | null; note: string }>(
+  tasks: readonly Task[],
+  messages: readonly Message[],
+): Task[] {
+  const newest = messages.reduce<string | null>((last, { iso }) => (iso !== null && (last === null || iso > last) ? iso : last), null);
+  if (newest === null) return [...tasks];
+  const passed = `passed before the newest message of ${newest}`;
+  return tasks.map((task) =>
+    task.iso !== null && task.iso < newest ? { ...task, note: task.note === '' ? passed : `${task.note}; ${passed}` } : task,
   );
+}
+
+/** "On 2 April Nina Hart wrote:": with its mark, or with a day or an address. "Only Nina writes to them" is none. */
+export function announces({ kind, text }: Unit): boolean {
+  if ((kind !== 'quote' && kind !== 'sentence' && kind !== 'heading') || text.length > 200) return false;
+  if (text.endsWith(':')) return announcing.test(text);
+  const isHeader = !/[?!"“”]/.test(text) && (text.includes('@') || findDates(text).length > 0) && !/[.]$/.test(text);
+  return (isHeader || kind === 'heading') && announcing.test(`${text}:`);
 }
 
 /** The person named in "On 2 Apr 2025 at 11:05 Nina Hart wrote:". */

@@ -1,7 +1,7 @@
 /** Finds people in a text by reliable signs: titles, common first names, mail headers, lists of attendees, speakers. */
 
 const firstNames = new Set(
-  'Adam Adrian Ahmed Aisha Alan Alex Alexander Alexandra Alice Ali Alina Amanda Amelia Amir Amy Ana Andrea Andreas Andrew Angela Anita Anja Ann Anna Anne Annika Anthony Antonio Arthur Barbara Ben Benjamin Bernd Bianca Birgit Bob Brian Bruno Carl Carla Carlos Carmen Caroline Catherine Cem Charles Charlotte Chen Chloe Chris Christian Christina Christine Christoph Claire Clara Claudia Daniel Daniela David Deborah Dennis Diana Diego Dieter Dirk Dmitri Donald Dorothea Ed Edward Elena Elias Elif Elisabeth Elizabeth Ella Emily Emma Eric Erik Esther Eva Fatima Felix Fiona Florian Francesca Francis Frank Franziska Fred Frieda Friedrich Gabriel Gabriele Gary George Gerd Gloria Grace Graham Greta Gustav Hana Hanna Hannah Hans Harald Harry Heike Heinz Helen Helena Henrik Henry Hiroshi Holger Hugo Ian Ibrahim Ida Ines Ingrid Irene Isabel Ivan Jack Jacob Jake Jakob James Jan Jane Janet Jason Jasmin Javier Jean Jennifer Jens Jessica Jim Joan Joanna Joao Joe Johan Johanna Johannes John Jonas Jonathan Jorge Jose Joseph Joshua Juan Judith Julia Julian Juliane Jürgen Kai Karen Karin Karl Karla Kate Katharina Katherine Kathrin Katja Keith Kelly Ken Kenji Kevin Khalid Kim Klaus Kofi Konrad Kristin Lara Lars Laura Lea Lena Leo Leon Leonie Lewis Liam Lily Lina Linda Lisa Lotte Louis Louise Luca Lucas Lucia Lucy Luis Luisa Lukas Maja Manfred Manuel Marc Marcel Marcus Margaret Maria Marie Marina Mario Marion Mark Markus Marta Martha Martin Martina Mary Matt Matthew Matthias Max Maya Mehmet Mei Melanie Mia Michael Michaela Michelle Miguel Mike Miriam Mohamed Mohammed Monica Monika Nadia Nadine Natalie Nicholas Nick Nicola Nicole Niklas Nina Noah Nora Norbert Olga Oliver Olivia Omar Oscar Otto Pablo Pamela Patricia Patrick Paul Paula Pedro Peter Petra Philip Philipp Pierre Priya Rachel Rainer Ralf Ravi Rebecca Regina Renate Rene Richard Rita Robert Roberto Robin Roger Roland Rosa Ruth Ryan Sabine Sally Sam Samantha Samira Samuel Sandra Sara Sarah Sebastian Silke Silvia Simon Sofia Sonja Sophia Sophie Stefan Stefanie Stephan Stephanie Stephen Steve Steven Sue Susan Susanne Sven Svenja Sylvia Tanja Tara Ted Teresa Theo Theresa Thomas Tim Tina Tobias Tom Tomas Tomoko Tony Ulrich Ulrike Ursula Ute Uwe Valentina Vanessa Vera Veronica Victor Victoria Viktor Vincent Vivian Walter Wei Werner Will William Wolfgang Yasmin Yuki Yusuf Zoe'.split(
+  'Achim Agnès Aidan Alain Albert Alison Amélie André Angus Anneliese Anselm Antoine Arne Arno Astrid Aurélie Axel Beate Beatrice Benoît Bert Bettina Björn Bridget Brigitte Camille Catriona Cécile Cédric Chantal Charlie Colin Connor Corinne Craig Damien Daphne Dave Debbie Delphine Denis Derek Detlef Dominik Doris Doug Dragan Duncan Édith Edgar Eileen Eleanor Ellen Elke Emanuel Émilie Erich Ernst Erwin Étienne Eugen Eve Ewan Fabian Fabien Fabrice Ferdinand Florence Florent Franck Frederik Frédéric Gavin Geoff Georg Geraldine Gérard Gerhard Gerry Gilles Gillian Gisela Glen Gordon Grégory Gudrun Guillaume Günter Günther Guy Hanne Hannelore Hartmut Harvey Hazel Hedwig Heidi Heiner Helga Helga Helmut Henriette Herbert Hervé Hildegard Horst Howard Hubert Huw Ilka Ilse Imke Ingo Inge Isabelle Jacqueline Jacques Janine Jérôme Jenny Jérémy Jill Jo Joachim Joanne Jochen Joel Jörg Josef Josephine Josh Joyce Julie Julien Jutta Karsten Kathleen Kathy Kerstin Kirsten Kirsty Kurt Laurence Laurent Leah Leonard Lionel Loïc Lorna Lothar Luc Lucie Ludwig Lutz Lydia Lynn Maeve Malcolm Mandy Manon Marcin Margit Margot Marianne Mathias Mathieu Mathilde Maud Maureen Maurice Max Meike Michèle Mick Moira Monique Morgan Moritz Nathalie Nathan Neil Nelly Nicolas Nigel Odile Olivier Owen Pascal Pascale Patrice Pauline Pavel Peggy Petr Phil Pia Quentin Raymond Régis Reinhard Reiner Rémi Rhys Rob Robbie Rolf Romain Ron Rory Ross Roswitha Ruben Rudi Rudolf Rupert Sascha Sean Sébastien Sheila Shirley Sigrid Simone Sonia Stan Stella Stéphane Stuart Sylvain Sylvie Terry Theodor Theodora Thierry Thorsten Tilo Tim Timo Tobi Todd Tomasz Torsten Trevor Udo Ulla Valérie Veit Véronique Virginie Volker Waltraud Wilfried Wilhelm Willi Xavier Yann Yves Yvonne Zdenek Adam Adrian Ahmed Aisha Alan Alex Alexander Alexandra Alice Ali Alina Amanda Amelia Amir Amy Ana Andrea Andreas Andrew Angela Anita Anja Ann Anna Anne Annika Anthony Antonio Arthur Barbara Ben Benjamin Bernd Bianca Birgit Bob Brian Bruno Carl Carla Carlos Carmen Caroline Catherine Cem Charles Charlotte Chen Chloe Chris Christian Christina Christine Christoph Claire Clara Claudia Daniel Daniela David Deborah Dennis Diana Diego Dieter Dirk Dmitri Donald Dorothea Ed Edward Elena Elias Elif Elisabeth Elizabeth Ella Emily Emma Eric Erik Esther Eva Fatima Felix Fiona Florian Francesca Francis Frank Franziska Fred Frieda Friedrich Gabriel Gabriele Gary George Gerd Gloria Grace Graham Greta Gustav Hana Hanna Hannah Hans Harald Harry Heike Heinz Helen Helena Henrik Henry Hiroshi Holger Hugo Ian Ibrahim Ida Ines Ingrid Irene Isabel Ivan Jack Jacob Jake Jakob James Jan Jane Janet Jason Jasmin Javier Jean Jennifer Jens Jessica Jim Joan Joanna Joao Joe Johan Johanna Johannes John Jonas Jonathan Jorge Jose Joseph Joshua Juan Judith Julia Julian Juliane Jürgen Kai Karen Karin Karl Karla Kate Katharina Katherine Kathrin Katja Keith Kelly Ken Kenji Kevin Khalid Kim Klaus Kofi Konrad Kristin Lara Lars Laura Lea Lena Leo Leon Leonie Lewis Liam Lily Lina Linda Lisa Lotte Louis Louise Luca Lucas Lucia Lucy Luis Luisa Lukas Maja Manfred Manuel Marc Marcel Marcus Margaret Maria Marie Marina Mario Marion Mark Markus Marta Martha Martin Martina Mary Matt Matthew Matthias Max Maya Mehmet Mei Melanie Mia Michael Michaela Michelle Miguel Mike Miriam Mohamed Mohammed Monica Monika Nadia Nadine Natalie Nicholas Nick Nicola Nicole Niklas Nina Noah Nora Norbert Olga Oliver Olivia Omar Oscar Otto Pablo Pamela Patricia Patrick Paul Paula Pedro Peter Petra Philip Philipp Pierre Priya Rachel Rainer Ralf Ravi Rebecca Regina Renate Rene Richard Rita Robert Roberto Robin Roger Roland Rosa Ruth Ryan Sabine Sally Sam Samantha Samira Samuel Sandra Sara Sarah Sebastian Silke Silvia Simon Sofia Sonja Sophia Sophie Stefan Stefanie Stephan Stephanie Stephen Steve Steven Sue Susan Susanne Sven Svenja Sylvia Tanja Tara Ted Teresa Theo Theresa Thomas Tim Tina Tobias Tom Tomas Tomoko Tony Ulrich Ulrike Ursula Ute Uwe Valentina Vanessa Vera Veronica Victor Victoria Viktor Vincent Vivian Walter Wei Werner Wendy Will William Wolfgang Yasmin Yuki Yusuf Zoe'.split(
     ' ',
   ),
 );
@@ -51,8 +51,9 @@ export function isFirstName(word: string): boolean {
 
 /** Full names of people in a sentence, as written. Reads its first 4,000 characters. */
 export function findPeople(written: string): string[] {
-  const text = written.slice(0, 4000);
-  const found = [...text.matchAll(titled)].map(([name]) => name);
+  // "Mr Hill's offer": the name has no genitive.
+  const text = written.slice(0, 4000).replace(/(?<=\p{L})['’]s?(?![\p{L}])/gu, (mark) => ' '.repeat(mark.length));
+  const found = [...text.matchAll(titled)].map(([name]) => name.trim());
   for (const [, name] of [
     ...text.matchAll(inOffice),
     ...text.matchAll(spoken),
@@ -78,12 +79,17 @@ export function findPeople(written: string): string[] {
 export function isNameLike(text: string): boolean {
   return (
     text.length <= 60 &&
+    !organisation.test(text) &&
     /^(?:(?:Dr|Rev|Hon|Capt|Prof|Mr|Mrs|Ms|Herr|Frau)\.? )?\p{Lu}[\p{L}'’.-]{0,30}(?: (?:van|von|de|der|den|da|di|la|le|zu|\p{Lu}[\p{L}'’.-]{0,30})){0,3}$/u.test(
       text,
     ) &&
     !notPeople.has(text.toLowerCase())
   );
 }
+
+/** The last word of the name of a firm or an office. */
+const organisation =
+  / (?:Removals|Movers|Services?|Team|Office|Support|Insurance|Group|Partners|Solutions|Systems|Company|Committee|Council|Bank|Energy|Logistics|Travel|Hotel|Ltd|Limited|Inc|LLC|GmbH|AG|Verein|Praxis|Kanzlei|Büro|Amt|Versicherung|Werkstatt|Assurances?|Transports?|Cabinet|Mairie|Banque)$/u;
 
 const notPeople = new Set(
   (
@@ -132,11 +138,20 @@ export function isEnglish(text: string): boolean {
 const capitalRun =
   /(?<![\p{L}\p{N}'’-])(?:St\. )?\p{Lu}[\p{L}\p{N}'’&-]{1,30}(?: (?:(?:of|the|for|and|de|von|&) ){0,2}\p{Lu}[\p{L}\p{N}'’&-]{1,30}){0,4}/gu;
 
+const code = /^\p{Lu}{1,3}\d{1,4}\p{Ll}?$|^I['’]/u;
+const shoutedLetters = 6;
+
+function isShouted(word: string): boolean {
+  const isUpper = word.length > 1 && word === word.toUpperCase() && /^\p{L}+$/u.test(word);
+  return isUpper && (word.length >= shoutedLetters || englishWords.has(word.toLowerCase()));
+}
+
 /** Capitalised names of an English sentence after its first word: places, organisations, products. Reads 4,000 characters. */
 export function findOtherNames(written: string): string[] {
   const text = written.slice(0, 4000);
   return [...text.matchAll(capitalRun)].flatMap(({ 0: run, index }) => {
-    const words = run.split(' ');
+    // "W4", "P08" are codes of things, "CANCELLED" is a shouted word.
+    const words = run.split(' ').filter((word) => !code.test(word) && !isShouted(word));
     // The first word of a sentence always has a capital, also after a mark or a time: "**09:31** Monitoring began".
     const first = !/\p{L}/u.test(text.slice(0, index)) || /["“(:.!?] ?$/.test(text.slice(Math.max(0, index - 2), index)) ? 1 : 0;
     const kept = words.slice(first === 1 && (words.length === 1 || notNames.has(words[0]!)) ? 1 : 0);

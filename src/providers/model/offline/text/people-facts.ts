@@ -2,6 +2,7 @@
 import { add } from './fact-list.ts';
 import type { TextFacts } from './facts.ts';
 import { findGermanNames, isGerman } from './german-names.ts';
+import { stampOf } from './log-stamps.ts';
 import { findOtherNames, findPeople, isEnglish, isFirstName, isNameLike, listedPeople } from './names.ts';
 import { sectionOf } from './text-kind.ts';
 import type { Unit } from './units.ts';
@@ -89,7 +90,9 @@ export function namesAndQuotes(facts: TextFacts, units: readonly Unit[], text: s
     }
     before = facts.spoken.at(-1)?.text.endsWith(words) === true ? facts.spoken.at(-1)! : null;
     if (!english && !german) continue;
-    for (const name of english ? findOtherNames(words) : findGermanNames(words)) {
+    // The weekday of an entry's stamp is no name.
+    const said = facts.logbook === null ? words : (stampOf(words)?.rest ?? words);
+    for (const name of english ? findOtherNames(said) : findGermanNames(said)) {
       if (people.has(name) || name.split(' ').every((word) => people.has(word)) || facts.otherNames.some((known) => known.text === name))
         continue;
       const person = [...people].find((each) => each.includes(' ') && name.includes(each));

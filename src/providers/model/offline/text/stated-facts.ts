@@ -46,6 +46,8 @@ function laterDeadline(facts: TextFacts, sentence: string, line: number): boolea
   return true;
 }
 
+/** "11 for, 6 against": the subject of the vote stands elsewhere. */
+const bareCount = /^\d{1,4} (?:for|in favou?r|votes?|ja|dafür|Stimmen?|voix|pour|votos|voti)(?![\p{L}])/iu;
 const maxClauses = 4;
 /** Under "Minutes of the last meeting", only their approval is a decision of this one. */
 const approvesMinutes =
@@ -82,6 +84,7 @@ export function stated(facts: TextFacts, unit: Unit, me: string | null, to: stri
       if (facts.kind !== 'contract') addOnce(facts.decisions, quote);
     } else if ((kind === null || kind === 'question') && facts.messages.length > 0 && isSettled(text)) addOnce(facts.decisions, quote);
     else if (kind === null && facts.kind === 'minutes' && section === '' && isCalledOff(text)) addOnce(facts.decisions, quote);
+    else if (key === 'decisions' && bareCount.test(text)) continue;
     else if (key === 'decisions' || (section === 'decisions' && (unit.kind === 'item' || unit.kind === 'sentence'))) {
       const task = section === 'decisions' ? agreedAction(text, line, knownNames(facts)) : null;
       if (task !== null) add(facts.actions, { ...task, done: unit.checked, iso: null, note: '' });

@@ -62,7 +62,10 @@ export function supersededIn(passages: readonly Passage[], decisions: readonly Q
     if (changes === maxChanges) break;
     const { passage, values } = change;
     // A thread of mails may begin with the newest.
-    const before = kind === 'mails' ? read.filter((each) => each.passage.line !== passage.line) : read.slice(0, at);
+    const before =
+      kind === 'mails'
+        ? read.filter((each) => each.passage.line !== passage.line)
+        : read.slice(0, at).filter((each) => each.passage.line !== passage.line);
     const pairs = [...pairsIn(passage.text, values), ...oldFigure(change, read.slice(Math.max(0, at - 2), at))];
     const isMove =
       pairs.length === 0 && kind !== 'mails' && (isMovedTo(passage.text) || (isChat && announcing.test(passage.text.slice(0, 600))));
@@ -127,7 +130,7 @@ function moved(
           const isOnly = earlier.clauses.filter(({ values }) => values.some(({ kind }) => kind === 'day')).length === 1;
           const own = isChat && !isOnly ? part.stems : earlier.stems;
           const stems = isDecided && !isChat ? new Set([...own, ...stemsIn(earlier.passage.section)]) : isChat ? own : part.stems;
-          if ((isChat || isDecided || isDue) && sharesMatter(stems, clause.stems, isChat)) {
+          if ((isChat || isDecided || isDue) && sharesMatter(stems, clause.stems, isChat || isDecided)) {
             if (part.values.length === 1) old.set(value.key, earlier.passage.section);
             add(earlier, value, change.passage);
           }
@@ -214,10 +217,10 @@ function sharesAny(first: ReadonlySet<string>, second: ReadonlySet<string>): boo
   return [...second].some((each) => first.has(each));
 }
 
-/** Two words in common, or a long one, or two that begin alike: "Anmeldung", "Anmeldeschluss". In a chat each word counts. */
-function sharesMatter(first: ReadonlySet<string>, second: ReadonlySet<string>, isChat: boolean): boolean {
+/** Two words in common, or a long one, or two that begin alike: "Anmeldung", "Anmeldeschluss"; with `isAny` one short word is enough. */
+function sharesMatter(first: ReadonlySet<string>, second: ReadonlySet<string>, isAny: boolean): boolean {
   const common = [...second].filter((each) => first.has(each));
-  if (common.length > 1 || common.some((each) => isChat || each.length >= longStem)) return true;
+  if (common.length > 1 || common.some((each) => isAny || each.length >= longStem)) return true;
   const heads = [...second].flatMap((each) => {
     const head = closingOf.exec(each)?.groups?.head;
     return head !== undefined ? [head] : each.length > prefixChars ? [each.slice(0, prefixChars)] : [];

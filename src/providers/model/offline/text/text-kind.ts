@@ -20,7 +20,7 @@ export type Section = 'decisions' | 'actions' | 'past' | 'questions' | 'people' 
 const sections: readonly (readonly [RegExp, Section])[] = [
   [/(?:last|previous|prior) (?:meeting|actions?|minutes)|matters arising|completed|^done$|erledigt|letzten? sitzung/i, 'past'],
   [
-    /^(?:abstimmung(?:sergebnis)?|scrutin|votación|votazione)$|decision|decided|resolution|^agreed|beschl[uü]ss|entscheidung|décision|decisi[oó]n|^acuerdos?$|delibera/i,
+    /^(?:abstimmung(?:sergebnis)?|vote|scrutin|votación|votazione)$|decision|decided|resolution|^agreed|beschl[uü]ss|entscheidung|décision|decisi[oó]n|^acuerdos?$|delibera/i,
     'decisions',
   ],
   [

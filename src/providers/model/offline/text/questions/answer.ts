@@ -14,7 +14,7 @@ import { correctionsIn } from './corrections.ts';
 import { Durations } from './durations.ts';
 import { isLetter, promisesIn, wishesIn } from './letters.ts';
 import { logAnswer } from './log.ts';
-import { isOnEntries, logbookAnswer } from './logbook.ts';
+import { isOnEntries, keysTold, logbookAnswer } from './logbook.ts';
 import { lossOf } from './losses.ts';
 import { moneyIn, payersIn } from './money.ts';
 import { datesOf, peopleWithRoles } from './names-and-dates.ts';
@@ -68,7 +68,7 @@ const rules: readonly Rule[] = [
     when: [
       /(?<![\p{L}])(?:wants?|wish(?:es)?|asks? for|requests?|demands?|expects?|complains?|möchte|will|wünscht|fordert|veut|demande|quiere|pide|vuole|chiede)(?![\p{L}])/iu,
     ],
-    unless: /(?<![\p{L}])(?:we want|I want|will be|how)(?![\p{L}])/iu,
+    unless: /(?<![\p{L}])(?:we want|I want|will be|how|(?:wants?|would like) to know|(?:will|möchte) wissen|veut savoir)(?![\p{L}])/iu,
     answer: (_, { facts, passages }) => (facts.kind === 'e-mail' || isLetter(passages) ? quotesOf(wishesIn(passages)) : null),
   },
   {
@@ -126,14 +126,14 @@ const rules: readonly Rule[] = [
   },
   {
     when: [
-      /(?<![\p{L}])(?:how much (?:money|(?:did|does|will) it cost)|(?:what|which) (?:money|sums?|amounts?)(?! are| is)|sums? of money|what (?:did|does|will) it cost|costs?|wie ?viel Geld|was kostete?|combien (?:ça |cela )?coûte|cuánto cuesta|quanto costa)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:how much (?:money|(?:did|does|will) it cost)|(?:what|which) (?:money|sums?|amounts?)(?! are| is)|money about|(?:what|which) (?:is|are) the (?:money|sums?|amounts?|claim)|um (?:welches|wie ?viel) Geld|de quel(?:les?)? (?:montants?|sommes?)|sums? of money|what (?:did|does|will) it cost|costs?|wie ?viel Geld|was kostete?|combien (?:ça |cela )?coûte|cuánto cuesta|quanto costa)(?![\p{L}])/iu,
     ],
     unless: counting,
     answer: (_, { facts, passages }) => moneyIn(facts, passages),
   },
   {
     when: [
-      /(?<![\p{L}])(?:who (?:does|has to|must|needs to|will|is to|should|takes|is responsible)|(?:have|has|need|needs|supposed|expected) to do|(?:my|our) (?:tasks|jobs|to-?dos)|action (?:items?|points?)|actions|to-?dos?|tasks|who brings|wer (?:macht|muss|soll|bringt|übernimmt)|Aufgaben|qui (?:doit|fait|s['’]occupe)|tâches|quién(?:es)? (?:tienen?|deben?|hacen?)|tareas|chi (?:deve|fa|si occupa)|compiti)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:who (?:does|has to|must|needs to|will|is to|should|takes|is responsible)|(?:have|has|need|needs|supposed|expected) to do|(?:my|our) (?:tasks|jobs|to-?dos)|action (?:items?|points?)|actions|to-?dos?|tasks|who brings|wer (?:macht|muss|soll|bringt|übernimmt)|was (?:muss|soll|habe) ich|was [^?]{0,30}zu tun|que dois-je|qu['’]est-ce que je dois|Aufgaben|qui (?:doit|fait|s['’]occupe)|tâches|quién(?:es)? (?:tienen?|deben?|hacen?)|tareas|chi (?:deve|fa|si occupa)|compiti)(?![\p{L}])/iu,
     ],
     unless: counting,
     answer: (clause, { facts }) => actionsOf(facts, clause),
@@ -161,7 +161,7 @@ const rules: readonly Rule[] = [
   },
   {
     when: [
-      /(?<![\p{L}])(?:current (?:state|status|situation)|state of (?:things|affairs)|latest|newest|where (?:do|does) (?:we|it|things) stand|aktuelle[rn]? Stand|(?:état|situation) actuelle?|(?:estado|situación) actual|(?:stato|situazione) attuale)(?![\p{L}])/iu,
+      /(?<![\p{L}])(?:current (?:state|status|situation)|state of (?:things|affairs)|latest|newest|where (?:(?:do|does) )?(?:we|it|things) stands?|aktuelle[rn]? Stand|(?:état|situation) actuelle?|(?:estado|situación) actual|(?:stato|situazione) attuale)(?![\p{L}])/iu,
     ],
     answer: (_, { facts, passages }) => newestMessage(facts, passages),
   },
@@ -247,7 +247,10 @@ export function answerClauses(task: string, { name, facts, text }: TextMaterial,
         stillTold(clause, facts),
       );
     const ofLog = () => (logbook === null ? null : logbookAnswer(read, logbook));
-    const told = (isOnEntries(read) ? (ofLog() ?? byRule()) : (byRule() ?? ofLog())) ?? contractAnswer(clause, facts, passages);
+    const told =
+      (logbook === null ? null : keysTold(read, logbook)) ??
+      (isOnEntries(read) ? (ofLog() ?? byRule()) : (byRule() ?? ofLog())) ??
+      contractAnswer(clause, facts, passages);
     if (told === null) rest.push(clause);
     else answers.push(once({ question: `${clause.replace(/[.?!]$/, '')}${several ? ` (${name})` : ''}`, ...told }, answers));
   }

@@ -3,6 +3,7 @@ import { exact, markdownTable, round, safe } from '../../figure.ts';
 import { contentWords } from '../../summary.ts';
 import { amountsIn } from '../amounts.ts';
 import { findDates } from '../dates.ts';
+import { faultCounts, openFaults, totalsByKey } from '../log-keys.ts';
 import { type Logbook, type LogbookChange, type LogbookEntry, textOf, timesIn, unitAfter, whenOf, wordsOf } from '../logbook.ts';
 import { stem, stemsOf } from '../stem.ts';
 import type { Told } from './told.ts';
@@ -47,6 +48,67 @@ export function logbookAnswer(clause: string, logbook: Logbook): Told | null {
   }
   if (all.test(clause)) return entriesTold(entries, logbook);
   return when.test(clause) ? timeTold(clause, logbook) : null;
+}
+
+const summing =
+  /(?<![\p{L}])(?:took in|takes? in|taken in|took|totals?|sums?|altogether|in all|earn(?:s|ed)?|brought in|bring in|brings in|consum\p{L}{1,5}|insgesamt|zusammen|Summen?|eingenommen|verbraucht|en tout|somme|rapporté|totale?s?)(?![\p{L}])/iu;
+const each = /(?<![\p{L}])(?:each|every|per|by|which|je|jede[rsnm]?|pro|welche[rsnm]?|chaque|par|quel(?:le)?s?)(?![\p{L}])/iu;
+const openRepairs =
+  /(?<![\p{L}])(?:repairs?|repaired|faults?|defects?|broken|problems?|jobs?|Reparatur(?:en)?|repariert|Schäden|Mängel|defekt|réparations?|pannes?|réparée?s?)(?![\p{L}])/iu;
+const notDone =
+  /(?<![\p{L}])(?:not (?:yet )?(?:done|finished|repaired|fixed)|still|open|outstanding|left|undone|offen\p{L}{0,2}|noch|nicht|fehlen|encore|reste(?:nt)?|pas)(?![\p{L}])/iu;
+const troubling = /(?<![\p{L}])(?:troubles?|worth|Ärger|lohnt|Probleme|problèmes?|ennuis?|fautes?)(?![\p{L}])/iu;
+
+/** Sums, open faults and the number of faults by the codes of the things; null for another question. */
+export function keysTold(clause: string, logbook: Logbook): Told | null {
+  if (openRepairs.test(clause) && notDone.test(clause)) {
+    const open = openFaults(logbook);
+    if (open.length === 0) return null;
+    const lead = 'Faults for which no later entry says, in the words that the rules know, that they were repaired:';
+    return {
+      short: open.map(({ thing, text, line }) => `${thing}: "${text.slice(0, shortChars)}" (line ${line})`).join(' | '),
+      lines: [
+        lead,
+        '',
+        markdownTable(
+          ['What', 'Last entry with a fault', 'When', 'Line'],
+          open.map(({ thing, text, line, entry }) => [safe(thing), safe(text), safe(whenOf(entry)), exact(line)]),
+        ),
+      ],
+    };
+  }
+  if (troubling.test(clause)) {
+    const counts = faultCounts(logbook).filter(([, count]) => count > 1);
+    if (counts.length === 0) return null;
+    const totals = new Map(totalsByKey(logbook).map(({ key, sum }) => [key, sum]));
+    return {
+      short: `by entries that name a fault: ${counts.map(([thing, count]) => `${thing} ${count}`).join(', ')}`,
+      lines: [
+        'Entries that name a fault, which is not yet what the trouble costs:',
+        '',
+        markdownTable(
+          ['What', 'Entries with a fault', 'Sum of its figures'],
+          counts.map(([thing, count]) => [safe(thing), exact(count), totals.has(thing) ? exact(totals.get(thing)!) : '']),
+        ),
+      ],
+    };
+  }
+  if (!summing.test(clause) || !each.test(clause)) return null;
+  const totals = totalsByKey(logbook);
+  if (totals.length < 2) return null;
+  return {
+    short: totals.map(({ key, sum }) => `${key} ${exact(sum)}`).join(', '),
+    lines: [
+      'Sums of the figures beside each code, over all entries that name several; corrected figures count with their later value:',
+      '',
+      markdownTable(
+        ['What', 'Sum', 'Figures', 'Notes'],
+        totals.map(({ key, sum, readings, notes }) => [safe(key), exact(sum), exact(readings), safe(notes.join('; '))]),
+      ),
+      '',
+      `All together: ${exact(Math.round(totals.reduce((all, { sum }) => all + sum, 0) * 100) / 100)}${totals.every(({ isSure }) => isSure) ? '' : ', with the figures that are far from the others as they are written'}.`,
+    ],
+  };
 }
 
 /** The entries with most words of the question; at least half of its words must be in them. */

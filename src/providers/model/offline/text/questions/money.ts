@@ -2,6 +2,7 @@
 import { isMoney } from '../amounts.ts';
 import type { TextFacts } from '../facts.ts';
 import type { Passage } from '../passages.ts';
+import { replacedNote } from './open-points.ts';
 import { quotesShort, quotesWhere, quoteTable, type Told } from './told.ts';
 
 /** Smaller figures count things as often as money. */
@@ -36,12 +37,27 @@ function isBareSum({ amounts, speaker }: Passage): boolean {
   return speaker !== '' && amounts.some(({ unit, value }) => unit === '' && value >= leastBareSum);
 }
 
+/** In letters a sum often has no currency: two places behind the point, or a word that only money has. */
+function isWrittenSum({ amounts, text }: Passage): boolean {
+  return amounts.some(
+    ({ unit, value, written }) => unit === '' && (/\d[.,]\d{2}$/.test(written) || (value >= leastBareSum && moneyWord.test(text))),
+  );
+}
+
+const moneyWord =
+  /(?<![\p{L}])(?:quotations?|quotes?|invoices?|excess|prices?|costs?|claims?|fees?|deposits?|bills?|paid|pays?|Rechnung(?:en)?|Angebot|Kosten|Preis|Gebühr|Selbstbehalt|Anzahlung|devis|factures?|prix|coûts?|frais|acompte|franchise)(?![\p{L}])/iu;
+
 /** Null where the text names none. */
-export function moneyIn({ messages }: TextFacts, passages: readonly Passage[]): Told | null {
+export function moneyIn(facts: TextFacts, passages: readonly Passage[]): Told | null {
+  const isThread = facts.messages.length > 0;
   const found = quotesWhere(
     passages,
     (passage) =>
-      passage.kind !== 'field' && (passage.amounts.some(isMoney) || isPartOfSum(passage) || (messages.length > 0 && isBareSum(passage))),
-  );
+      passage.kind !== 'field' &&
+      (passage.amounts.some(isMoney) ||
+        isPartOfSum(passage) ||
+        (isThread && isBareSum(passage)) ||
+        (facts.kind === 'e-mail' && isWrittenSum(passage))),
+  ).map((quote) => ({ ...quote, text: quote.text + replacedNote(facts, quote) }));
   return found.length === 0 ? null : { short: quotesShort(found), lines: [quoteTable(found)] };
 }

@@ -5,11 +5,12 @@ import { findDates } from '../dates.ts';
 import { stemsInCommon, stemsOf } from '../stem.ts';
 import { readUnits } from '../units.ts';
 
-const asking = /^(?:who|whom|when|where|what|which|why|how|whose|whether|wer|wen|wann|wo|was|welche[rsnm]?|warum|wie|ob)(?![\p{L}])/iu;
+const asking =
+  /^(?:did|do|does|is|are|was|were|has|have|haben|hat|gab es|est-ce|who|whom|when|where|what|which|why|how|whose|whether|wer|wen|wann|wo|was|welche[rsnm]?|warum|wie|ob)(?![\p{L}])/iu;
 const isQuestion = /\?$/;
 /** "What does the contract say: who …": the questions follow. */
 const leadIn =
-  /^(?:what (?:does|do|did) [^?]{1,80} say|was steht i[nm] [^?]{1,80}|(?:can|could|would) you (?:please )?(?:get|bring|give|help|tell|sum|put)(?![\p{L}])[^?]{1,120})\??$/iu;
+  /^(?:what (?:does|do|did) [^?]{1,80} say|was steht i[nm] [^?]{1,80}|(?:can|could|would) you (?:please )?(?:get|bring|give|help|sum|put)(?![\p{L}])[^?]{1,120})\??$/iu;
 /** Advice is more than a line with the same words. */
 const advice =
   /(?<![\p{L}])(?:should (?:we|I|our|my)|(?:next|best) (?:move|step)|sollten? (?:wir|ich)|nächste[rn]? Schritt|devrions|devrais|prochaine étape|deberíamos|dovremmo)(?![\p{L}])/iu;

@@ -119,12 +119,16 @@ function isOfNewest(facts: TextFacts, { line }: Quote): boolean {
 function newestMail({ kind, messages }: TextFacts): { from: number; to: number } | null {
   if (kind !== 'e-mail' || messages.length < 2 || messages.some(({ iso }) => iso === null)) return null;
   const newest = messages.reduce((last, each) => (each.iso! > last.iso! ? each : last));
-  return { from: newest.line, to: messages.find(({ line }) => line > newest.line)?.line ?? Number.POSITIVE_INFINITY };
+  // A mail that forwards another one of its day is told with it.
+  return {
+    from: newest.line,
+    to: messages.find(({ line, iso }) => line > newest.line && iso !== newest.iso)?.line ?? Number.POSITIVE_INFINITY,
+  };
 }
 
 const greeting =
   /^(?:Dear|Hi|Hello|Hey|Good (?:morning|afternoon|evening)|Kind|Best|Regards|Yours|Many thanks|Thanks|Thank you|Liebe|Hallo|Guten|Viele|Mit freundlichen|Bonjour|Cher|Cordialement|Hola|Estimad|Saludos|Gentile|Ciao|Cordiali)/iu;
-const maxSentences = 6;
+const maxSentences = 10;
 
 /** What the newest mail of a thread says; null for other texts. */
 export function newestMessage(facts: TextFacts, passages: readonly Passage[]): Told | null {

@@ -1,5 +1,6 @@
 /** Causes, what was ruled out, and why something was noticed late: the sentences that say so. Suspicions are told as such. */
 import { contentWords } from '../../summary.ts';
+import { findDates } from '../dates.ts';
 import type { Quote } from '../facts.ts';
 import type { Passage } from '../passages.ts';
 import { stem, stemsInCommon } from '../stem.ts';
@@ -45,7 +46,8 @@ function isOpen(text: string): boolean {
   return opinion.test(text) || suspicion.test(text.slice(Math.max(0, found.index - besideChars), end + besideChars));
 }
 
-export function causeOf(clause: string, passages: readonly Passage[]): Told {
+/** Null where the text neither names a cause of this nor says that it is not known. */
+export function causeOf(clause: string, passages: readonly Passage[]): Told | null {
   const told = toldIn(passages);
   const scope = onTopic(clause, told);
   const open = isOpen;
@@ -68,7 +70,7 @@ export function causeOf(clause: string, passages: readonly Passage[]): Told {
       lines: ['First it is only suspected or not known; later the text names causes, of this or of something else:', '', quoteTable(all)],
     };
   }
-  if (suspected.length === 0) return notSaid('The text does not say why: no sentence on this names a cause.');
+  if (suspected.length === 0 || !namesTopic(clause, suspected)) return happenedIn(clause, told);
   const lead = 'The cause is not established. The text only has suspicions, or says that it is not known';
   return { short: `${lead.toLowerCase()}: ${quotesShort(suspected)}`, lines: [`${lead}:`, '', quoteTable(suspected)] };
 }
@@ -100,13 +102,58 @@ function toldIn(passages: readonly Passage[]): Passage[] {
   return passages.filter(({ section }) => sectionOf(section) !== 'actions');
 }
 
-/** The passages on the topic of a question, by its words, with their neighbours; all if it has no words of its own. */
-function onTopic(clause: string, passages: readonly Passage[]): Passage[] {
-  const wanted = new Set(
+const calendar =
+  /^(?:january|february|march|april|may|june|july|august|september|october|november|december|januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d{4})$/u;
+
+/** The words of the matter that is asked about. */
+function topicOf(clause: string): Set<string> {
+  return new Set(
     contentWords(clause)
-      .filter((word) => !askingWords.has(word))
+      .filter((word) => !askingWords.has(word) && !calendar.test(word))
       .map(stem),
   );
+}
+
+/** Whether what is only supposed is about the matter of the question; "probably two weeks" beside it supposes no cause. */
+function namesTopic(clause: string, quotes: readonly Quote[]): boolean {
+  const wanted = topicOf(clause);
+  return wanted.size === 0 || quotes.some(({ text }) => opinion.test(text) || unexamined.test(text) || stemsInCommon(text, wanted) > 0);
+}
+
+const hindering =
+  /(?<![\p{L}])(?:closed|cancelled|canceled|ran? out|broken|broke|failed|strike|ill|fever|hospital|missing|off the road|blocked|flood\p{L}{0,3}|damage|no \p{L}{3,}|holiday|geschlossen|abgesagt|ausgefallen|kaputt|krank|Streik|gesperrt|fehlt\p{L}{0,2}|kein\p{L}{0,2}|fermée?s?|annulée?s?|en panne|malade|grève|aucune?)(?![\p{L}])/iu;
+const fewestHeadings = 3;
+
+/** "Why did it fall in May?", in notes with a heading for each day: what hindered in that month, not told as the cause. */
+function happenedIn(clause: string, passages: readonly Passage[]): Told | null {
+  const months = monthsIn(clause);
+  if (months.size === 0) return null;
+  const dated = new Set(passages.filter(({ section }) => monthsIn(section).size > 0).map(({ section }) => section));
+  if (dated.size < fewestHeadings) return null;
+  const found = quotesWhere(
+    passages,
+    ({ text, section }) => hindering.test(text) && [...monthsIn(section)].some((month) => months.has(month)),
+  );
+  if (found.length === 0) return null;
+  return {
+    short: `not said as a cause; of that month the text tells: ${quotesShort(found)}`,
+    lines: ['The text does not name these as the cause; of that month it tells what hindered:', '', quoteTable(found)],
+  };
+}
+
+/** The months of a question or a heading, as two digits. */
+function monthsIn(text: string): Set<string> {
+  const named = findDates(`${text} `).flatMap(({ iso, monthDay }) => (iso ?? `0000-${monthDay ?? ''}`).slice(5, 7));
+  const words = [...text.slice(0, 300).matchAll(/\p{L}{3,10}/gu)].flatMap(({ 0: word }) => {
+    const [date] = /^\p{Lu}/u.test(word) ? findDates(`1 ${word} 2024`) : [];
+    return date?.iso?.slice(5, 7) ?? [];
+  });
+  return new Set([...named, ...words].filter((month) => month.length === 2));
+}
+
+/** The passages on the topic of a question, by its words, with their neighbours; all if it has no words of its own. */
+function onTopic(clause: string, passages: readonly Passage[]): Passage[] {
+  const wanted = topicOf(clause);
   if (wanted.size === 0) return [...passages];
   const hits = passages.map(({ text, section }) => stemsInCommon(`${section} ${text}`, wanted));
   const around = passages.map(({ section }, at) => {
