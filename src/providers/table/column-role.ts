@@ -27,8 +27,8 @@ import { monthOfName } from './month-names.ts';
 import { currencyOf } from './number-format.ts';
 import type { ColumnType } from './table-profile.ts';
 
-/** `unclear`: numbers whose sum may or may not have a meaning. */
-export type ColumnRole = 'measure' | 'rate' | 'level' | 'unclear' | 'identifier' | 'year' | 'code' | 'other';
+/** `unclear`: numbers whose sum may or may not have a meaning; `counter`: readings of which only differences have one. */
+export type ColumnRole = 'measure' | 'rate' | 'level' | 'unclear' | 'counter' | 'identifier' | 'year' | 'code' | 'other';
 
 export type RoleEvidence = {
   type: ColumnType;

@@ -16,7 +16,7 @@ export const identifiers = words(
 );
 /** A whole-number column named after one thing contains its id: "customer"; "customers" would be a count. */
 export const things = words(
-  'customer kunde client user member employee mitarbeiter product produkt article artikel item order bestellung sensor device station store filiale shop project projekt host player respondent participant patient student book asset machine maschine vehicle room trip sailing voyage crossing überfahrt traversée',
+  'customer kunde client user member employee mitarbeiter product produkt article artikel item order bestellung sensor device station store filiale shop project projekt host player respondent participant patient student book asset machine maschine vehicle room trip appt appointment booking reservation lot parcel shipment sailing voyage crossing überfahrt traversée',
 );
 export const coordinates = words('lat lon lng latitude longitude');
 export const idEndings = ['nummer', 'nr', 'number', 'code', 'kennung', 'schlüssel', 'plz', '_id'];

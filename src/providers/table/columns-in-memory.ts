@@ -1,7 +1,7 @@
 /** The columns of a table in memory, read once by their plans: texts, numbers (NaN if missing) and dates (ms, NaN if missing). */
 import { cellText, isMissing } from './cell.ts';
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
-import { isQuantity } from './plan-figures.ts';
+import { eventDates, isQuantity } from './plan-figures.ts';
 import type { Rows } from './rows.ts';
 import { spellingsOf } from './spellings.ts';
 
@@ -92,7 +92,7 @@ export class ColumnsInMemory {
 
   /** The first date and the text column that tells most rows of it apart; without a date two text columns. */
   private chooseContext(): ColumnPlan[] {
-    const date = this.plans.find(({ reads }) => reads === 'date');
+    const date = eventDates(this.plans, this.count)[0] ?? this.plans.find(({ reads }) => reads === 'date');
     const texts = this.plans
       .filter(({ reads, type, values, meanChars }) => reads === 'text' && type === 'text' && values.distinct > 1 && meanChars <= shownChars)
       .filter((plan) => !isClock(this.texts(plan).find((text) => text !== '') ?? ''))

@@ -10,6 +10,7 @@ import { dueFindings } from './join-dues-findings.ts';
 import { enriched, flagged, grouped, named, namedDurations } from './join-groups.ts';
 import type { JoinKey, JoinSide } from './join-key.ts';
 import { uniqueness } from './join-key.ts';
+import { joinedLateness } from './join-lateness.ts';
 import { monthBudget } from './join-month-budget.ts';
 import { planAndActual, planAndProduct } from './join-plan.ts';
 import { implausible } from './join-plausibility.ts';
@@ -45,6 +46,8 @@ export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide, { per
     // Beside the products a mean of the prices, which counts a key with two of them twice, would mislead.
     ...(products.length > 0 && mainOf(a) === undefined ? [] : enriched(countedA, b)),
     ...(products.length > 0 && mainOf(b) === undefined ? [] : enriched(countedB, a)),
+    ...joinedLateness(a, b),
+    ...joinedLateness(b, a),
     ...named(countedA, b),
     ...named(countedB, a),
     ...flagged(a, b),

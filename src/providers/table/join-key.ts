@@ -74,8 +74,8 @@ export function foldKey(text: string): string {
 
 function keyPlans(table: ColumnsInMemory): ColumnPlan[] {
   return table.plans
-    .filter(({ reads, type, values, meanChars, dateDoubt }) => {
-      if (type === 'empty' || type === 'boolean' || values.distinct < 2) return false;
+    .filter(({ reads, role, type, values, meanChars, dateDoubt }) => {
+      if (role === 'counter' || type === 'empty' || type === 'boolean' || values.distinct < 2) return false;
       return reads === 'date' ? !dateDoubt : reads === 'text' && meanChars <= 60;
     })
     .slice(0, maxCandidates);

@@ -45,9 +45,21 @@ export function isGroupLimit(values: number): boolean {
   return values <= maxGroups;
 }
 
+/** When something was booked or written down, beside the date of the event itself. */
+const entryDates = words(
+  'booked booking gebucht buchung reserved reservation reservierung created erstellt erfasst entered entry recorded registered logged exported export updated modified réservé réservation reservado reserva',
+);
+
+/** The dates of a table on which something happened: without those of booking or entry, if it has another. */
+export function eventDates(plans: readonly ColumnPlan[], rows: number): ColumnPlan[] {
+  const dates = plans.filter(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt);
+  const events = dates.filter(({ name }) => !has(nameTokens(name), entryDates) && !isAttributeDate(name, plans));
+  return events.some(({ filled }) => filled >= rows / 2) ? dates.filter(({ name }) => !has(nameTokens(name), entryDates)) : dates;
+}
+
 /** The date for trends: the one most rows have; none if day and month are ambiguous. */
 export function trendPlan({ columns, rows }: Survey): { plan: ColumnPlan; period: TrendProfile['period'] } | null {
-  const dates = columns.filter(({ reads, filled, dateDoubt }) => reads === 'date' && !dateDoubt && filled >= rows / 2);
+  const dates = eventDates(columns, rows).filter(({ filled }) => filled >= rows / 2);
   const born = ({ name }: ColumnPlan) => (/birth|geburt|dob/i.test(name) ? 1 : 0);
   const best = dates.toSorted((a, b) => born(a) - born(b) || b.filled - a.filled || a.index - b.index)[0];
   return best === undefined ? null : { plan: best, period: periodOf(best) };

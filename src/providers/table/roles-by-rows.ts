@@ -2,6 +2,7 @@
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, isPeriodName, nameTokens } from './column-role.ts';
 import { ColumnsInMemory } from './columns-in-memory.ts';
+import { counterOf } from './counters.ts';
 import { rowAmounts } from './row-amounts.ts';
 import type { Rows } from './rows.ts';
 
@@ -47,6 +48,8 @@ export const kindWords = new Set(
 );
 const mostKinds = 8;
 const minRowsOfKind = 4;
+const minNumbered = 12;
+const minRunning = 0.85;
 const monthMs = 27 * 86_400_000;
 
 export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnPlan[] {
@@ -66,6 +69,8 @@ export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnP
     // A single column "apr" is no month.
     if (single && plan.role === 'measure' && nameTokens(plan.name).length === 1 && isPeriodName(nameTokens(plan.name)))
       if (!/\d/.test(plan.name)) return { ...plan, role: /^apr$/i.test(plan.name.trim()) ? 'rate' : 'unclear' };
+    if (isRunningNumber(table, plan)) return { ...plan, role: 'identifier', reads: 'text' };
+    if (plan.reads === 'number' && counterOf(table, plan) !== null) return { ...plan, role: 'counter', reads: 'text' };
     if (isKind(table, plan)) return { ...plan, role: 'code', reads: 'text' };
     if (plan.reads === 'number' && plan.role === 'measure' && isMark(plan, columns, ofTests)) return { ...plan, role: 'rate' };
     if (plan.reads === 'number' && plan.role === 'measure' && isCountedAgain(table, plan, groups)) return { ...plan, role: 'level' };
@@ -75,6 +80,19 @@ export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnP
     const isSize = plan.reads === 'number' && plan.role === 'measure' && has(nameTokens(plan.name), sizeWords);
     return isSize && groups.some((group) => belongsTo(table, plan, group)) ? { ...plan, role: 'rate' } : plan;
   });
+}
+
+/** Counts up with the rows, whatever its name: 5001, 5002, 5002, 5003; a few may be missing, repeated or out of order. */
+function isRunningNumber(table: ColumnsInMemory, { index, reads, role, type, unit, values, filled, min }: ColumnPlan): boolean {
+  if (reads !== 'number' || role !== 'unclear' || type !== 'integer' || unit !== '' || index > 0 || !(min >= 1)) return false;
+  if (filled < minNumbered || filled < table.count || values.distinct < filled * minRunning) return false;
+  const numbers = table.numbers(table.plans[index]!);
+  let steps = 0;
+  for (let at = 1; at < numbers.length; at++) {
+    const step = numbers[at]! - numbers[at - 1]!;
+    if (step === 0 || step === 1) steps++;
+  }
+  return steps >= (numbers.length - 1) * minRunning;
 }
 
 function isKind(table: ColumnsInMemory, plan: ColumnPlan): boolean {

@@ -194,7 +194,7 @@ function columnTable(table: TableProfile): string {
 
 function typeText(type: string, role: string, unit: string | undefined, derived: boolean | undefined): string {
   if (derived === true) return 'computed';
-  const kind = type === 'mixed' ? 'mixed' : role === 'identifier' || role === 'year' || role === 'code' ? role : type;
+  const kind = type === 'mixed' ? 'mixed' : role === 'identifier' || role === 'year' || role === 'code' || role === 'counter' ? role : type;
   return unit === undefined ? kind : `${kind} (${safe(unit)})`;
 }
 

@@ -8,7 +8,7 @@ import type { Finding } from '../table-profile.ts';
 const dayMs = 86_400_000;
 const shown = 10;
 const dueWords = new Set(
-  'due deadline fällig fälligkeit faellig frist promised planned expected zieltermin soll target expiry scheduled agreed eta geplant zugesagt vencimiento previsto prevista prometido prometida échéance prévu prévue promis promise programado programada gepland geplande verwacht pianificato pianificata scadenza promesso promessa'.split(
+  'sched timetable timetabled published due deadline fällig fälligkeit faellig frist promised planned expected zieltermin soll target expiry scheduled agreed eta geplant zugesagt vencimiento previsto prevista prometido prometida échéance prévu prévue promis promise programado programada gepland geplande verwacht pianificato pianificata scadenza promesso promessa'.split(
     ' ',
   ),
 );

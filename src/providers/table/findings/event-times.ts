@@ -170,6 +170,7 @@ function byWeekday(table: ColumnsInMemory, trend: ColumnPlan, leading: ColumnPla
   if ((days.size < minWeekdays && !dense) || table.count < minWeekdayRows || isMonthly(table, trend)) return [];
   // The weekday of a birth date is of no interest.
   if (trend.range !== null && trend.range.lastMs - trend.range.firstMs > maxMs) return [];
+  const dated = table.plans.filter(({ reads }) => reads === 'date').length;
   const mixed = unitColumns({ columns: table.plans });
   const second = table
     .quantities()
@@ -199,7 +200,7 @@ function byWeekday(table: ColumnsInMemory, trend: ColumnPlan, leading: ColumnPla
             : `, ${measure.name} ${exact(clean(sum))}, ${round(sum / valued.size)} a day${valued.size < on.size ? ` over ${countOf(valued.size, 'day')} with a value` : ''}`;
         return `${weekdays[day]} ${countOf(rows, 'row')} (${countOf(on.size, 'day')}${figure})`;
       });
-    return { kind: 'by_weekday', text: `By day of the week: ${each.join('; ')}.` };
+    return { kind: 'by_weekday', text: `By day of the week${dated > 1 ? ` of ${trend.name}` : ''}: ${each.join('; ')}.` };
   });
 }
 

@@ -14,9 +14,11 @@ import { cellFindings } from './cells.ts';
 import { columnFindings } from './columns.ts';
 import { constantSumFindings } from './constant-sum.ts';
 import { withoutFindings } from './correlation-without-outliers.ts';
+import { counterFindings } from './counters.ts';
 import { crossFindings, outcomeFindings } from './crossed-groups.ts';
 import { currencyFindings } from './currency.ts';
 import { namedFindings } from './dates.ts';
+import { deviationFindings } from './deviation.ts';
 import { dueFindings } from './due-dates.ts';
 import { durationFindings } from './durations.ts';
 import { timeFindings } from './event-times.ts';
@@ -89,6 +91,8 @@ export function findingsOf(
       kind,
       text: `${text}${asWritten(text, factors.columns)}`,
     })),
+    ...counterFindings(table),
+    ...deviationFindings(table),
     ...pairFindings(table),
     ...gridFindings(all),
     ...groupGapFindings(all),

@@ -2,6 +2,7 @@
 import type { ColumnPlan } from '../column-evidence.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { exact, listed } from '../figure-text.ts';
+import { eventDates } from '../plan-figures.ts';
 import type { Finding } from '../table-profile.ts';
 import { isGroup } from './crossed-groups.ts';
 
@@ -14,7 +15,7 @@ const daysNamed = 8;
 const dayMs = 86_400_000;
 
 export function groupGapFindings(table: ColumnsInMemory): Finding[] {
-  const dates = table.plans.filter(({ reads, dateDoubt, filled }) => reads === 'date' && !dateDoubt && filled === table.count);
+  const dates = eventDates(table.plans, table.count).filter(({ filled }) => filled === table.count);
   if (dates.length !== 1) return [];
   const days = [...table.dates(dates[0]!)].map((ms) => Math.floor(ms / dayMs));
   const all = [...new Set(days)].toSorted((a, b) => a - b);

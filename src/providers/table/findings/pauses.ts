@@ -2,6 +2,7 @@
 import type { ColumnPlan } from '../column-evidence.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { round } from '../figure-text.ts';
+import { eventDates } from '../plan-figures.ts';
 import type { Finding } from '../table-profile.ts';
 
 const dayMs = 86_400_000;
@@ -21,8 +22,7 @@ const maxPauses = 3;
 const maxSpread = 5;
 
 export function pauseFindings(table: ColumnsInMemory): Finding[] {
-  return table.plans
-    .filter(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt)
+  return eventDates(table.plans, table.count)
     .slice(0, 3)
     .flatMap((plan) => {
       const dates = table.dates(plan);

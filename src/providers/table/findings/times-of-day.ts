@@ -16,6 +16,7 @@ const maxGroupValues = 40;
 const rowsNamed = 5;
 const minuteMs = 60_000;
 const dayMinutes = 24 * 60;
+const maxClockChars = 12;
 
 export function clockFindings(table: ColumnsInMemory): Finding[] {
   const clocks = clocksOf(table);
@@ -145,10 +146,19 @@ function isClock(table: ColumnsInMemory, plan: ColumnPlan): boolean {
   return texts.length >= 2 && texts.filter((text) => minutesOf(text) !== null).length >= texts.length * 0.9;
 }
 
-/** 8:30 and 08:30:00 as minutes; null for anything else. */
+/** 8:30, 08:30:00, 8.30, 8h30 and 8:30 pm as minutes; null for anything else. */
 export function minutesOf(text: string): number | null {
-  const match = /^(\d{1,3}):([0-5]\d)(?::([0-5]\d))?$/.exec(text);
-  return match === null ? null : Number(match[1]) * 60 + Number(match[2]) + Number(match[3] ?? 0) / 60;
+  const match = text.length > maxClockChars ? null : /^(\d{1,3})[:.h]([0-5]\d)(?::([0-5]\d))?(?: ?([ap])\.?m\.?)?$/i.exec(text);
+  if (match === null) return null;
+  const [, hours, minutes, seconds = '0', half] = match;
+  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
+  return hour * 60 + Number(minutes) + Number(seconds) / 60;
+}
+
+/** Null also for what is no time of a day: 27:15. */
+export function timeOfDay(text: string): number | null {
+  const minutes = minutesOf(text);
+  return minutes === null || minutes >= dayMinutes ? null : minutes;
 }
 
 function clock(minutes: number): string {
