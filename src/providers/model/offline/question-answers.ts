@@ -6,6 +6,7 @@ import type { JoinProfile } from '../../table/join.ts';
 import type { TableProfile } from '../../table/table-profile.ts';
 import { wordSet } from '../../table/word-set.ts';
 import { causeText } from './causes.ts';
+import { claimBefore } from './claims.ts';
 import { absentAnswer } from './computed/absent-columns.ts';
 import { dateParts, dayWords, weekWords } from './computed/vocabulary.ts';
 import { asksCoverage, coverageLines } from './coverage.ts';
@@ -17,6 +18,7 @@ import { asksWorth, hasValue, statusFigures, withItsMeasure } from './question-m
 import { type Candidate, readingOf } from './question-reading.ts';
 import { isJudged, isOnQuality, maxFindings, missingKinds, rules } from './question-rules.ts';
 import { otherSide } from './question-sides.ts';
+import { qualityKinds } from './question-topics.ts';
 import { inEnglish } from './question-words.ts';
 import { isInterrogative, questionsIn } from './questions.ts';
 import type { Answer } from './report.ts';
@@ -29,6 +31,10 @@ const elision = /^(?:[dlmnst]|qu|dell|nell|all|sull|un)['’](?=\p{L}{2})/u;
 const noRule = 'No rule of the offline model reads this question; the findings below may answer it';
 const noValue =
   'Not computed: no file has an amount of money, and no quantity could be multiplied by a price of its unit, so the files give no value';
+const noClaim = 'Not answered: no rule compares what is claimed with the figures';
+const maxRates = 12;
+/** Figures that compare: with a set point, a timetable, an outcome that is not wanted. */
+const comparedKinds = wordSet('outcome_rate deviation join_late late');
 const nothingOdd = 'The rules of the offline model found nothing that questions the data: no outlier, gap, duplicate or impossible value';
 /** A finding that tells of no day of the week does not answer a question on it. */
 const tellsWeekdays = /(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|day of the week/;
@@ -73,6 +79,8 @@ export function questionAnswers(
     const own = readTokens(question.replace(/\bby how much\b/gi, ' '))
       .filter(({ kind, lower }) => (kind === 'word' || kind === 'quoted') && !files.has(lower))
       .map(({ lower }) => lower.replace(elision, ''));
+    const claim = claimBefore(task, question);
+    if (claim !== null) return [onClaim(question, claim, candidates)];
     const lacking = withoutRows(question, own, tables);
     if (lacking !== null) return [lacking];
     const words = inEnglish(own);
@@ -92,6 +100,21 @@ export function questionAnswers(
     if (asksWorth(words) && !hasValue(asked, filled)) return [{ question, short: noValue, lines: [`${noValue}.`] }];
     return answer(question, own, asked, filled, empty);
   });
+}
+
+/** What is nearest to a claim; whether it is right is left to the reader. */
+function onClaim(question: string, claim: string, candidates: readonly Candidate[]): Answer {
+  const words = readTokens(claim)
+    .filter(({ kind }) => kind === 'word')
+    .map(({ lower }) => lower.replace(elision, ''));
+  const figures = candidates.filter(({ kind }) => !qualityKinds.has(kind));
+  const { rated } = readingOf(question, words, figures);
+  const compared = rated.filter(({ about, candidate: { kind } }) => about > 0 && comparedKinds.has(kind)).toSorted((a, b) => a.i - b.i);
+  const nearest = (compared.length > 0 ? compared.slice(0, maxRates) : rated.slice(0, maxFindings)).map(
+    ({ candidate: { file, text } }) => `${file}${text}`,
+  );
+  const said = nearest.length === 0 ? `${noClaim}.` : `${noClaim}; these findings are nearest to it.`;
+  return answerOf(question, [said, ...nearest]);
 }
 
 /** Empty for an order that no rule reads, such as "compare a.csv with b.csv": the whole report follows it. */
@@ -114,7 +137,9 @@ function answer(
   // The whole report follows "compare a.csv with b.csv".
   if (comparing.has(words[0] ?? '') && rule.isDecisive !== true && candidates.some(({ kind }) => kind === 'join')) return [];
   const cause = causeText(words, tables);
-  if (cause !== null) return [answerOf(question, [cause, ...chosen.slice(0, maxFindings - 1)])];
+  // Beside remarks, what they are about: the late rows with theirs.
+  const late = chosen.length > 0 ? [] : candidates.filter(({ kind }) => kind === 'join_late').map(({ file, text }) => `${file}${text}`);
+  if (cause !== null) return [answerOf(question, [cause, ...[...chosen, ...late].slice(0, maxFindings - 1)])];
   if (chosen.length === 0 && !isInterrogative(words[0] ?? '') && !computing.has(words[0] ?? '') && !question.endsWith('?')) return [];
   if (chosen.length === 0) {
     const none = isOnQuality(asked) || isJudged(asked) ? nothingOdd : noRule;

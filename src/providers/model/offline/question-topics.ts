@@ -147,11 +147,22 @@ const topics: readonly Topic[] = [
       /^(?:rais(?:es?|ed)|improve[ds]?|improvements?|helps?|helped|effects?|effective|works?|worked|wirkt\p{L}?|gewirkt|wirkung|verbessert\p{L}?)$/u,
     kinds: wordSet('change'),
   },
+  {
+    words:
+      /^(?:attend\p{L}{0,5}|no-?shows?|turn(?:s|ed)?|absen\p{L}{1,4}|missed|shows?|showed|present|sag(?:s|ged)?|anwesen\p{L}{0,6}|présen\p{L}{0,5}|asist\p{L}{0,6})$/u,
+    kinds: wordSet('outcome_rate'),
+  },
+  {
+    words:
+      /^(?:warm(?:er|est)?|cold(?:er|est)?|hot(?:ter|test)?|setpoint|deviat\p{L}{1,5}|drift(?:s|ed)?|wärmer|kälter|soll\p{L}{0,4}|abweich\p{L}{0,5}|écarts?)$/u,
+    kinds: wordSet('deviation'),
+    weak: true,
+  },
   { words: workWords, kinds: wordSet('worked worked_by') },
   { words: /^(?:before|after|vorher|nachher)$/, kinds: wordSet('change'), weak: true },
   {
     words: /^(?:compare[ds]?|comparison|vergleich\p{L}{0,6}|compar\p{L}{0,8})$/u,
-    kinds: wordSet('promoters group trend rank level ratings durations join_groups planned'),
+    kinds: wordSet('outcome_rate deviation promoters group trend rank level ratings durations join_groups planned'),
     weak: true,
     named: true,
   },
@@ -236,7 +247,7 @@ const topics: readonly Topic[] = [
   {
     words:
       /^(?:late|lateness|delayed|delays?|overdue|punctual\p{L}{0,4}|deadline\p{L}?|verspätet|verspätung\p{L}{0,2}|pünktlich\p{L}{0,4})$/u,
-    kinds: wordSet('on_time late open span durations'),
+    kinds: wordSet('on_time late join_late open span durations'),
   },
   // Two topics, so that "on time" has more weight than the other topics of its question.
   { words: /^(?:on|in)$/, kinds: wordSet('on_time'), beside: true },

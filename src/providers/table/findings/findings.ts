@@ -32,6 +32,7 @@ import { latenessFindings } from './lateness.ts';
 import { marginFindings } from './margin.ts';
 import { matrixFindings } from './matrix.ts';
 import { type Bounds, missingFindings } from './missing.ts';
+import { outcomeRateFindings } from './outcome-rates.ts';
 import { outlierFindings } from './outliers.ts';
 import { pairFindings } from './pairs.ts';
 import { pauseFindings } from './pauses.ts';
@@ -93,6 +94,7 @@ export function findingsOf(
     })),
     ...counterFindings(table),
     ...deviationFindings(table),
+    ...outcomeRateFindings(table),
     ...pairFindings(table),
     ...gridFindings(all),
     ...groupGapFindings(all),
