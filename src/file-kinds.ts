@@ -1,8 +1,21 @@
 /** Kinds of files that workspaces take, by the extension of their name; `content-check.ts` of workspaces checks that the content is of that kind. */
 
 /** Kinds that are known by their first bytes. */
-export type SignedRule = 'gif' | 'webp' | 'ico' | 'woff' | 'woff2' | 'opentype' | 'wasm' | 'iso media' | 'matroska' | 'ogg' | 'wav' | 'mp3';
-export type ContentRule = 'pdf' | 'png' | 'jpeg' | 'docx' | 'xlsx' | 'svg' | SignedRule | 'json' | 'text';
+export type SignedRule =
+  | 'gif'
+  | 'webp'
+  | 'ico'
+  | 'woff'
+  | 'woff2'
+  | 'opentype'
+  | 'wasm'
+  | 'hermes'
+  | 'iso media'
+  | 'matroska'
+  | 'ogg'
+  | 'wav'
+  | 'mp3';
+export type ContentRule = 'pdf' | 'png' | 'jpeg' | 'docx' | 'xlsx' | 'svg' | SignedRule | 'json' | 'text' | 'media or text';
 export type FileKind = { type: string; content: ContentRule };
 
 const uploadKinds: Record<string, FileKind> = {
@@ -44,6 +57,7 @@ const uploadKinds: Record<string, FileKind> = {
   mp4: { type: 'video/mp4', content: 'iso media' },
   webm: { type: 'video/webm', content: 'matroska' },
   wasm: { type: 'application/wasm', content: 'wasm' },
+  hbc: { type: 'application/octet-stream', content: 'hermes' },
   webmanifest: { type: 'application/manifest+json', content: 'json' },
   map: { type: 'application/json', content: 'text' },
   cjs: { type: 'text/javascript', content: 'text' },
@@ -60,6 +74,9 @@ function sources(...extensions: string[]): Record<string, FileKind> {
 /** Texts of sites without an extension, by their whole name. */
 const siteSettings: readonly string[] = ['_headers', '_redirects', 'CNAME', 'LICENSE'];
 
+/** `expo export` names assets by the MD5 of their content, without an extension. */
+const exportedAsset = /(^|\/)assets\/[0-9a-f]{32}$/;
+
 /** Further extensions of what agents write and builds make: the name alone decides the type. */
 const furtherTypes: Record<string, string> = {
   ics: 'text/calendar',
@@ -69,11 +86,12 @@ const furtherTypes: Record<string, string> = {
 };
 
 export const allowedKinds =
-  'PDF, Markdown, plain text (.txt, .log), mails (.eml), CSV, TSV, JSON, JSON Lines (.jsonl, .ndjson), DOCX, XLSX, PNG, JPEG, SVG, and files of sites: HTML, CSS, JavaScript, XML, YAML, TOML, WebP, AVIF, GIF, ICO, WOFF, WOFF2, TTF, OTF, MP3, OGG, WAV, M4A, MP4, WebM, WebAssembly, .webmanifest, .map, _headers, _redirects, CNAME, LICENSE, and their sources: TypeScript, JSX, Vue, Svelte, Astro, MDX, SCSS, Sass, Less, GraphQL';
+  'PDF, Markdown, plain text (.txt, .log), mails (.eml), CSV, TSV, JSON, JSON Lines (.jsonl, .ndjson), DOCX, XLSX, PNG, JPEG, SVG, and files of sites: HTML, CSS, JavaScript, XML, YAML, TOML, WebP, AVIF, GIF, ICO, WOFF, WOFF2, TTF, OTF, MP3, OGG, WAV, M4A, MP4, WebM, WebAssembly, .webmanifest, .map, Expo exports (.hbc, and assets/ with files named by their MD5), _headers, _redirects, CNAME, LICENSE, and their sources: TypeScript, JSX, Vue, Svelte, Astro, MDX, SCSS, Sass, Less, GraphQL';
 
 /** The kind of an uploaded file; null where such files are not accepted. */
 export function uploadKind(name: string): FileKind | null {
   if (siteSettings.includes(baseName(name))) return { type: 'text/plain', content: 'text' };
+  if (exportedAsset.test(name)) return { type: 'application/octet-stream', content: 'media or text' };
   const extension = extensionOf(name);
   return Object.hasOwn(uploadKinds, extension) ? uploadKinds[extension]! : null;
 }

@@ -58,6 +58,7 @@ function checkOf(content: ContentRule): ContentCheck {
   if (content === 'xlsx') return new OfficeCheck('xl/');
   if (content === 'svg') return new Both(new TextCheck(false), new HeadCheck(64 * 1024, beginsWithSvg));
   if (content === 'json') return new Both(new TextCheck(true), new HeadCheck(64 * 1024, beginsAsJson));
+  if (content === 'media or text') return new Either(new HeadCheck(12, isMedia), new TextCheck(false));
   return new TextCheck(false);
 }
 
@@ -72,6 +73,7 @@ const signatures: Readonly<Record<SignedRule, RegExp>> = {
   woff2: /^wOF2/,
   opentype: /^(\0\x01\0\0|OTTO|true|ttcf)/,
   wasm: /^\0asm/,
+  hermes: /^\xc6\x1f\xbc\x03\xc1\x03\x19\x1f/,
   'iso media': /^.{4}ftyp/s,
   matroska: /^\x1a\x45\xdf\xa3/,
   ogg: /^OggS/,
@@ -79,6 +81,11 @@ const signatures: Readonly<Record<SignedRule, RegExp>> = {
   // With a tag before it, or a first frame of MPEG audio.
   mp3: /^(ID3|\xff[\xe2-\xff])/,
 };
+function isMedia(head: Buffer): boolean {
+  const begins = (signature: Buffer) => head.subarray(0, signature.length).equals(signature);
+  return begins(pngSignature) || begins(jpegSignature) || Object.values(signatures).some((one) => one.test(head.toString('latin1')));
+}
+
 /** Formats that may lack a NUL byte in the examined part: PDF, ZIP, PNG, JPEG, GIF, gzip, ELF. */
 const binarySignatures = ['%PDF-', 'PK\x03\x04', '\x89PNG', '\xff\xd8\xff', 'GIF8', '\x1f\x8b', '\x7fELF'].map((text) =>
   Buffer.from(text, 'latin1'),
@@ -95,6 +102,21 @@ class Both implements ContentCheck {
   }
   end(): boolean {
     return this.checks[0].end() && this.checks[1].end();
+  }
+}
+
+class Either implements ContentCheck {
+  private checks: readonly ContentCheck[];
+
+  constructor(...checks: ContentCheck[]) {
+    this.checks = checks;
+  }
+  take(chunk: Buffer): boolean {
+    this.checks = this.checks.filter((check) => check.take(chunk));
+    return this.checks.length > 0;
+  }
+  end(): boolean {
+    return this.checks.some((check) => check.end());
   }
 }
 

@@ -638,6 +638,7 @@ describe('files of a workspace', () => {
       ['favicon.ico', Buffer.from([0, 0, 1, 0, 1, 0]), 'image/x-icon'],
       ['a.woff2', 'wOF2....', 'font/woff2'],
       ['a.wasm', Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]), 'application/wasm'],
+      ['main.hbc', Buffer.from('c61fbc03c103191f60000000', 'hex'), 'application/octet-stream'],
       ['site.webmanifest', '{"name":"x"}', 'application/manifest+json'],
       ['a.js.map', '{"version":3}', 'application/json'],
       ['_redirects', '/a /b 301', 'text/plain'],

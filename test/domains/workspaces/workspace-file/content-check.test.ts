@@ -214,6 +214,29 @@ test('files of sites are accepted: fonts, pictures, sound and video by their fir
   }
 });
 
+test('the files of an Expo export are accepted: bytecode, and media or texts that are named by their MD5 in assets/', async () => {
+  const asset = 'dist/assets/5d41402abc4b2a76b9719d911017c592';
+  const bytecode = Buffer.from('c61fbc03c103191f60000000aabb', 'hex');
+  const good: [string, Buffer | string][] = [
+    ['_expo/static/js/android/index-3f.hbc', bytecode],
+    [asset, Buffer.from('\x89PNG\r\n\x1a\n0123', 'latin1')],
+    [asset.slice(5), Buffer.from('\0\x01\0\0\0\x12', 'latin1')],
+    [asset, '<svg/>'],
+    [asset, 'GIF89a'],
+  ];
+  const bad: [string, Buffer | string][] = [
+    ['a.hbc', 'run()'],
+    [asset, Buffer.from('\x7fELF\x02\x01\x01\0\0\0\0\0\0\0', 'latin1')],
+    [asset, 'PK\x03\x04\0\0\0\0'],
+  ];
+  for (const pieceBytes of [1, 5, 1_000]) {
+    for (const [name, content] of good) assert.equal(await taken(name, content, pieceBytes), true, `${name} ${pieceBytes}`);
+    for (const [name, content] of bad) assert.equal(await taken(name, content, pieceBytes), false, `${name} ${pieceBytes}`);
+  }
+  for (const name of ['5d41402abc4b2a76b9719d911017c592', 'assets/5d41402abc4b2a76', 'my-assets/5d41402abc4b2a76b9719d911017c592'])
+    assert.equal(uploadKind(name), null, name);
+});
+
 test('file names are one plain component in composed Unicode of at most 255 bytes', () => {
   assert.deepEqual(checkFileName('Cafe\u0301 (1).csv'), { name: 'Caf\u00e9 (1).csv' });
   assert.deepEqual(checkFileName('e\u0301'.repeat(127)), { name: '\u00e9'.repeat(127) }, 'measured as it is kept');
