@@ -23,6 +23,8 @@ export class Activation {
   next: Envelope | null = null;
   /** Actors with a co-located transaction that waits for this one's state to be loaded. */
   awaitedBy: Set<Activation> | null = null;
+  /** Answers of turns that changed nothing, which wait for the confirmation of ownership. */
+  unconfirmed = 0;
   /** The actor had no row when it was loaded. */
   isNew = false;
   /** null: it has sent nothing, or nothing recently. */
@@ -66,8 +68,8 @@ export class Activation {
     this.isNew = false;
   }
 
-  /** Nothing waits and nothing is uncommitted: it can be dropped and loaded again without loss. */
+  /** Nothing waits and nothing is uncommitted: it can be dropped and loaded again, and no turn has to run again after later ones. */
   get idle(): boolean {
-    return this.phase === 'ready' && this.open === null && this.sending === null && this.mailbox === null;
+    return this.phase === 'ready' && this.open === null && this.sending === null && this.mailbox === null && this.unconfirmed === 0;
   }
 }

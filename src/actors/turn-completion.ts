@@ -72,12 +72,17 @@ export class TurnCompletion {
 
   /** A turn that changed nothing is answered when ownership is confirmed; if the actor was lost meanwhile, it is asked again. */
   answerWhenConfirmed(activation: Activation, envelope: Envelope, confirmation: Promise<void>): void {
+    activation.unconfirmed++;
     confirmation.then(
       () => {
+        activation.unconfirmed--;
         if (activation.phase === 'dropped') this.retry(activation, envelope);
         else this.parts.pending.settle(envelope, envelope.error, envelope.reply);
       },
-      (error) => this.parts.pending.settle(envelope, error, undefined),
+      (error) => {
+        activation.unconfirmed--;
+        this.parts.pending.settle(envelope, error, undefined);
+      },
     );
   }
 

@@ -1,6 +1,7 @@
 /** Turns and their visible results: R1 to R4, G2, G3. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts';
 import { until } from '../support/until.ts';
@@ -94,6 +95,19 @@ test("an answer committed in the same batch as the waiting turn is not recorded 
   const waiting = node.actors.ask(probe, 'same', 'defer', { key: 'k', n: 1 });
   const answering = node.actors.ask(probe, 'same', 'answer', { key: 'k', reply: 42 });
   assert.deepEqual(await Promise.all([waiting, answering]), [42, null]);
+});
+
+test('no later command overtakes an unchanged answer that waits for the confirmation of ownership, even if its actor is passivated', async () => {
+  for (let n = 0; n < 10; n++) {
+    const id = `unconfirmed ${n}`;
+    await node.actors.ask(probe, id, 'add', { n: 6 });
+    // Twice as long as a confirmation holds in this test.
+    await pause(100);
+    const unchanged = outcomeOf(node.actors.ask(probe, id, 'expect', { value: 6 }));
+    for (const activation of node.actors.kinds.get('probe')!.activations.values()) node.actors.passivate(activation);
+    const later = node.actors.ask(probe, id, 'add', { n: 6 });
+    assert.deepEqual([await unchanged, await later], [6, 12]);
+  }
 });
 
 test('an idle activation leaves memory and is loaded again with the same state', async () => {
