@@ -25,7 +25,7 @@ export function claimBefore(task: string, question: string): string | null {
   if (words.length > maxWords || words.some((word) => dataWords.has(word))) return null;
   if (!words.some((word) => judging.has(word)) || !words.slice(0, 3).some((word) => claimants.has(word))) return null;
   const sentences = sentencesOf(collapseWhitespace(task.slice(0, 8000)));
-  const own = question.replace(/[.?!…]+$/, '').toLowerCase();
+  const own = question.replace(/[.?!…]{1,4}$/, '').toLowerCase();
   const at = sentences.findIndex((sentence) => sentence.toLowerCase().includes(own));
   if (at < 0) return null;
   const begin = sentences[at]!.toLowerCase().indexOf(own);
