@@ -38,11 +38,6 @@ export const themes: readonly Theme[] = [
     '(?:good|great|excellent|nice|lovely|bad|awful|terrible) (?:food|meals?|lunch(?:es)?|dish(?:es)?|soups?|salads?|curry|pasta|fish|coffee|cakes?|dinner)|tast(?:e|es|ed|y|eless)|delicious|flavou?rs?|bland|schmeckt?|lecker\\p{L}{0,2}|Geschmack|délicieu(?:x|se)|goût|delicios[oa]s?|sabor|ric[oa]',
   ),
   theme(
-    'opening hours',
-    "opening (?:hours|times)|hours (?:are |were )?(?:too short|useless|bad|wrong)|shut(?:s|ting)? (?:at|on|early|when)|clos(?:ed|es|ing) (?:at|so|too|early|when|on my)|know when it['’]s open|Öffnungszeiten|(?:schließt|macht) zu früh|horaires d['’]ouverture|ferme trop tôt|horarios? de apertura|orari(?:o)? di apertura",
-    'complaint',
-  ),
-  theme(
     'machines and terminals',
     'self[- ]?(?:check-?outs?|service|scan)|(?:ticket|vending|card|checkout|coin) machines?|machines? (?:\\p{L}{1,10} )?(?:broken|swallow(?:ed|s)?|ate|eats)|card readers?|terminals?|Automaten?|Selbstbedienungskassen?|bornes?|distributeurs?|cajeros?|máquinas?|distributor[ei]',
     'complaint',
@@ -76,7 +71,11 @@ export const themes: readonly Theme[] = [
   ),
   theme('parking', 'parking|car park|Parkpl[aä]tze?n?|stationnement|aparcamiento'),
   theme('delivery', 'deliver(?:y(?! (?:vans?|trucks?|lorr(?:y|ies)))|ies|ed)|shipping|Lieferung(?:en)?|Lieferzeit|livraisons?|entregas?'),
-  theme('opening hours', 'opening hours|opening times|Öffnungszeit(?:en)?|horaires|horarios?'),
+  theme(
+    'opening hours',
+    "opening (?:hours|times)|hours (?:are |were )?(?:too short|useless|bad|wrong)|shut(?:s|ting)? (?:at|on|early|when)|clos(?:ed|es|ing) (?:at|so|too|early|when|on my)|know when it['’]s open|Öffnungszeiten|(?:schließt|macht) zu früh|horaires d['’]ouverture|ferme trop tôt|horarios? de apertura|orari(?:o)? di apertura|Öffnungszeit|horaires|horarios?",
+    'complaint',
+  ),
   theme('app and website', 'app|website|web site|login|Webseite|site web|página web'),
   theme('seats and space', 'seats?|seating|crowded|overcrowded|Sitzpl[aä]tze?n?|places assises|asientos'),
   theme('pay', 'salary|salaries|wages?|underpaid|Gehalt|Gehälter|Lohn|Löhne|salaires?|salarios?'),

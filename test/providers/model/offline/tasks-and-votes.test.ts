@@ -65,3 +65,34 @@ test('notes of a meeting under a heading have tasks of people with a day, also i
 `;
   assert.deepEqual(tasks(notes), ['Corin: 6 December', 'Ilka: 9 January', 'Hilde: 4 February']);
 });
+
+test('a task is done when an addition says that what the person was to ask is promised, and a confidential part is named', () => {
+  const facts = readFacts(`# Protokoll der Sitzung, Montag, 3. Februar 2025
+
+Anwesend: Gisela Rohr, Ewald Timm
+
+### TOP 1 Ausflug
+
+E. Timm fragt Wirtin Seibold wegen der Scheune, bis Ende Februar.
+G. Rohr fragt Förster Lang wegen der Hütte, bis Ende Februar.
+
+### TOP 2 Beschwerde - VERTRAULICH
+
+G. Rohr schreibt dem Nachbarn bis 10. Februar.
+
+> Nachtrag 9.2.: Wirtin Seibold hat Timm zugesagt, die Scheune ist am
+> 5. Juli frei.
+`);
+  assert.deepEqual(
+    facts.actions.map(({ who, done }) => [who, done]),
+    [
+      ['E. Timm', true],
+      ['G. Rohr', false],
+      ['G. Rohr', false],
+    ],
+  );
+  assert.deepEqual(
+    facts.confidential.map(({ line }) => line),
+    [10],
+  );
+});

@@ -171,6 +171,8 @@ function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, fac
   if (![...listing].some((word) => words.has(word))) return [];
   const found: Answer[] = [];
   const addAnswer = (what: string, entries: readonly { text: string; line: number }[], sections: string[] = []) => {
+    // "Are people happier?" asks for no names.
+    if (entries.length === 0 && what.startsWith('People')) return;
     if (found.some(({ question }) => question.startsWith(what))) return;
     const unique = entries.filter(({ text }, i) => entries.findIndex((other) => other.text === text) === i);
     const lines =

@@ -22,6 +22,7 @@ import { type Passage, passagesOf, withContext, withPerson, withReasons, withSub
 import { namesAndQuotes, people, presentIn } from './people-facts.ts';
 import { Durations } from './questions/durations.ts';
 import { stated, undated, withoutDeadline } from './stated-facts.ts';
+import { stemsInCommon, stemsOf } from './stem.ts';
 import { type Superseded, supersededIn } from './superseded.ts';
 import { kindOf, type TextKind } from './text-kind.ts';
 import { readUnits, spokenIn, type Unit } from './units.ts';
@@ -64,6 +65,8 @@ export type TextFacts = {
   actions: (Action & { iso: string | null; note: string })[];
   questions: Quote[];
   risks: Quote[];
+  /** Headings and lines that say that they are confidential. */
+  confidential: Quote[];
   obligations: Quote[];
   dates: DateFact[];
   figures: FigureFact[];
@@ -111,6 +114,7 @@ export function readFacts(text: string, name = ''): TextFacts {
     actions: [],
     questions: [],
     risks: [],
+    confidential: [],
     obligations: [],
     dates: [],
     figures: [],
@@ -133,10 +137,16 @@ export function readFacts(text: string, name = ''): TextFacts {
   if (kind === 'prose' || kind === 'minutes' || kind === 'timeline' || kind === 'incident' || kind === 'contract' || kind === 'e-mail')
     namesAndQuotes(facts, units, text);
   if (kind !== 'log') entries(facts, units);
-  for (const unit of units.slice(0, 20_000)) contacts(facts, unit);
+  for (const unit of units.slice(0, 20_000)) {
+    contacts(facts, unit);
+    if (confidential.test(unit.text.slice(0, 300))) add(facts.confidential, { text: unit.text, line: unit.line });
+  }
   if (kind !== 'log') relate(facts, passagesOf(units));
   return facts;
 }
+
+const confidential =
+  /(?<![\p{L}])(?:confidential|not for (?:publication|circulation|distribution)|off the record|vertraulich\p{L}{0,2}|nicht für (?:die |den )?(?:Öffentlichkeit|Aushang)|confidentiel(?:le)?s?|à ne pas diffuser|confidencial|riservat[oa])(?![\p{L}])/iu;
 
 /** Kinds of text that may be a logbook. */
 const withEntries: ReadonlySet<TextKind> = new Set(['timeline', 'prose', 'minutes', 'incident']);
@@ -144,6 +154,27 @@ const withEntries: ReadonlySet<TextKind> = new Set(['timeline', 'prose', 'minute
 /** "Next meeting: 8 April, clubhouse. The meeting closed at 21:10.": only the first sentence is on the next meeting. */
 function fieldValue(key: string, text: string): string {
   return /^(?:next|nächste[rs]?) /i.test(key) ? (sentencesOf(text.slice(0, 2000))[0] ?? text) : text;
+}
+
+const settling =
+  /(?<![\p{L}])(?:zugesagt|bestätigt|eingetroffen|liegt (?:jetzt |nun )?vor|erledigt|has (?:agreed|confirmed|promised|arrived)|have (?:agreed|confirmed|arrived)|is done|was sent|has been (?:sent|done|paid|booked)|a (?:confirmé|accepté|promis)|c['’]est fait)(?![\p{L}])/iu;
+const unsettled = /(?<![\p{L}])(?:not|n['’]t|nicht|noch|kein\p{L}{0,2}|pas|if|wenn|falls|si)(?![\p{L}])/iu;
+const nameStem = 4;
+const fewestShared = 2;
+
+/** An addition to minutes that says that what a person was to ask or do is settled: with the name and two more words of the task. */
+function withSettled(actions: TextFacts['actions'], passages: readonly Passage[], kind: TextKind): TextFacts['actions'] {
+  if (kind !== 'minutes') return actions;
+  const later = passages.filter(({ text }) => settling.test(text.slice(0, 600)) && !unsettled.test(text.slice(0, 600)));
+  if (later.length === 0) return actions;
+  return actions.map((action) => {
+    const surname = action.who?.split(' ').at(-1) ?? '';
+    if (action.done || surname.length < nameStem) return action;
+    const stems = stemsOf(action.what.replaceAll(surname, ' '));
+    const by = later.find(({ text, line }) => line > action.line && text.includes(surname) && stemsInCommon(text, stems) >= fewestShared);
+    const note = by === undefined ? '' : `settled on line ${by.line}`;
+    return by === undefined ? action : { ...action, done: true, note: action.note === '' ? note : `${action.note}; ${note}` };
+  });
 }
 
 /** Decisions whose day or amount holds no more are told with what replaced them. */
@@ -165,6 +196,7 @@ function supersede(facts: TextFacts, passages: readonly Passage[]): void {
 /** What needs several sentences: contradictions, and statements whose subject stands in the sentence before. */
 function relate(facts: TextFacts, passages: readonly Passage[]): void {
   supersede(facts, passages);
+  facts.actions = withSettled(facts.actions, passages, facts.kind);
   const placed = new Map(passages.map((passage) => [`${passage.line} ${passage.text}`, passage]));
   const complete = <Told extends Quote>(told: Told, context: (passage: Passage) => Quote): Told => {
     const passage = placed.get(`${told.line} ${told.text}`);

@@ -73,6 +73,7 @@ export function textParts(facts: TextFacts, shown: ReadonlySet<string>): string[
     parts.push(`### ${changesHeading}`, changeTable(logbook.changes, logbook));
   const releases = facts.kind === 'changelog' ? facts.headings.filter(({ text }) => isRelease(text)) : [];
   quotes(countOf(releases.length, 'release'), releases);
+  quotes('Marked as confidential: keep it, and what stands below it, out of what goes to others', facts.confidential);
   quotes('Decisions', facts.decisions);
   if (facts.replaced.length > 0 && !shown.has(replacedHeading)) parts.push(`### ${replacedHeading}`, replacedTable(facts.replaced));
   const superseded = supersededTable(facts);
