@@ -16,6 +16,7 @@ import { besideTexts, questionAnswers } from './question-answers.ts';
 import { questionsIn } from './questions.ts';
 import { withoutRepeats } from './repeats.ts';
 import { type Answer, leftOut, type Material, rowsRead, shownBy, writeNothing, writeReport, writeSummary } from './report.ts';
+import { inLanguage, languageOf } from './report-language.ts';
 import type { Requests } from './requests.ts';
 import { sandboxValue } from './sandbox-value.ts';
 import { withoutSplitKeys } from './split-keys.ts';
@@ -99,7 +100,9 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
     remarks,
     chartPath: charted === null ? null : 'chart.svg',
   };
-  const report = alone ? writeSummary(texts[0]!, material.answers, remarks) : writeReport(material);
+  const report = alone
+    ? inLanguage(writeSummary(texts[0]!, material.answers, remarks), languageOf(conversation.task))
+    : writeReport(material);
   const files: Call[] = [];
   if (tables.length > 0) files.push(writing('analysis.json', dataFile(tables, gathered.joins, texts)));
   if (charted !== null) files.push(writing('chart.svg', drawChart(charted)));

@@ -99,7 +99,7 @@ test('German minutes: approved minutes, a cancelled talk, a single vote against,
     assert.match(decided, each);
   assert.doesNotMatch(decided, /stimmte dagegen/);
   assert.match(under(told, 'Wer macht was bis wann'), /\| Beate \| Beate fragt bei der Schule nach einem Raum/);
-  assert.match(under(told, 'Was ist offen'), /Zwölf Mitglieder haben den Beitrag noch nicht bezahlt\. \| open \|/);
+  assert.match(under(told, 'Was ist offen'), /Zwölf Mitglieder haben den Beitrag noch nicht bezahlt\. \| offen \|/);
 });
 
 test('French minutes: a decision with its vote before it, a single vote against, the end of the month, and what is not paid yet', async () => {

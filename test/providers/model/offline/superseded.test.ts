@@ -9,6 +9,10 @@ const read = async (prompt: string, text: string) => (await runAgent(prompt, { f
 
 const minutes = `# Protokoll des Wandervereins, Montag, 3. Februar 2025
 
+### TOP 1 Kasse
+
+- Bestand am 31. Januar: 2.120,40 Euro
+
 ### TOP 2 Herbstlauf
 
 Abstimmung: Seerunde, 6. September: 8 ja, 2 nein.
@@ -21,16 +25,17 @@ Der Bus ist am 6. September in Reparatur.
   21. September, verlegt, die Seerunde bleibt.
 - Der Meldeschluss wird auf 20. August gesetzt.
 - Die Startgebühr ist 14,50 Euro, nicht 12,50.
+- E. Timm berichtigt den Vereinsbestand: ein Zuschuss stand doppelt. Richtig sind 1.720,40 Euro.
 `;
 
 test('minutes: a thing that is moved replaces its decision, and the deadline of its matter falls with a new one', () => {
   const facts = readFacts(minutes);
   assert.deepEqual(
     facts.replaced.map(({ text, by }) => [text, by.line]),
-    [['Seerunde, 6. September: 8 ja, 2 nein.', 11]],
+    [['Seerunde, 6. September: 8 ja, 2 nein.', 15]],
   );
   assert.ok(!facts.decisions.some(({ text }) => text.includes('6. September:')));
-  assert.match(old(minutes).join('; '), /^6\. September \(5\) by 11.*1\. August \(6\) by 13/);
+  assert.match(old(minutes).join('; '), /^6\. September \(9\) by 15.*1\. August \(10\) by 17.*2\.120,40 Euro \(5\) by 19/);
 });
 
 const chat = `[01/04/2025, 09:00:00] Ugo: plan: the kiln on FRIDAY 16 MAY

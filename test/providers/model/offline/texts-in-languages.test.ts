@@ -102,7 +102,7 @@ test('an Italian article: what happened, who says what, dates, sums, and what is
 
 test('a German article: a thing put off to a year is decided and not open; two figures share scale and unit', async () => {
   const told = await report('Lies texte.md: Was ist passiert, wer sagt was, und was ist noch offen?', german);
-  assert.match(told, /noch offen\*\*\n\n.*\n.*\n\| Wer den Rest bezahlt, ist offen\. \| open \|.*\n\n/);
+  assert.match(told, /noch offen\*\*\n\n.*\n.*\n\| Wer den Rest bezahlt, ist offen\. \| offen \|.*\n\n/);
   assert.match(told, /\| 3,2 to 4,7 Millionen Euro: \+1\.50 Millionen Euro, \+46\.9 % \|/);
   assert.match(told, /sagte der Vorsitzende Jens Möbius\. Sein Vorschlag wurde abgelehnt\. \|/);
   assert.doesNotMatch(told, /\| Vorsitzende Jens \|/);
@@ -122,7 +122,7 @@ test('German minutes: what will be decided later is open and no decision, and a 
   const told = await report('Was wurde beschlossen, wer muss was tun, und was ist offen in texte.md?', beekeepers);
   assert.match(told, /beschlossen\*\*\n\n.*\n.*\n\| Die Versammlung beschloss, die Schleuder zu kaufen\. \|.*\n\n/);
   assert.match(told, /\| Kai Sommer \| Kai Sommer fragt bei der Gemeinde nach einem Zuschuss\./);
-  assert.match(told, /\| Über das Sommerfest wird in der nächsten Sitzung entschieden\. \| put off or not decided \|/);
+  assert.match(told, /\| Über das Sommerfest wird in der nächsten Sitzung entschieden\. \| vertagt oder nicht entschieden \|/);
 });
 
 test('dates, deadlines and amounts are read in the spelling of each language', () => {

@@ -149,7 +149,7 @@ function figuresBySentence(facts: TextFacts): string[][] {
   const sentences = Map.groupBy(figures, ({ text, line }) => `${line} ${text}`);
   return [...sentences.values()].map((each) => [
     each.map((figure) => safe(figure.written) + correctionOf(figure, logbook)).join('; '),
-    quote(each[0]!.text) + safe(replacedNote(facts, each[0]!)),
+    `${quote(each[0]!.text)} ${safe(replacedNote(facts, each[0]!).trim())}`.trim(),
     exact(each[0]!.line),
   ]);
 }

@@ -66,6 +66,8 @@ export function supersededIn(passages: readonly Passage[], decisions: readonly Q
       kind === 'mails'
         ? read.filter((each) => each.passage.line !== passage.line)
         : read.slice(0, at).filter((each) => each.passage.line !== passage.line);
+    const wrong = wrongFigure(change, before);
+    if (wrong !== null) add(wrong.earlier, wrong.value, passage);
     const pairs = [...pairsIn(passage.text, values), ...oldFigure(change, read.slice(Math.max(0, at - 2), at))];
     const isMove =
       pairs.length === 0 && kind !== 'mails' && (isMovedTo(passage.text) || (isChat && announcing.test(passage.text.slice(0, 600))));
@@ -197,6 +199,39 @@ function oldFigure({ passage, values }: Read, before: readonly Read[]): Value[] 
       ? []
       : old.filter(({ kind, index }) => kind === 'amount' && oldLabel.test(earlier.text.slice(Math.max(0, index - 40), index))),
   );
+}
+
+const rightIs =
+  /(?<![\p{L}])(?:richtig (?:ist|sind|wäre[n]?|lautet)|korrekt (?:ist|sind)|the (?:right|correct) (?:figure|number|amount|sum|total) (?:is|was)|(?:le chiffre|le montant|la somme) (?:exacte?|juste|correcte?) est|correct (?:is|are))(?![\p{L}])/iu;
+const leastTail = 5;
+
+/** "The cash book must be corrected … The correct figure is 820 euros": the only earlier figure of that unit and size of the same matter. */
+function wrongFigure({ passage, values }: Read, before: readonly Read[]): { earlier: Read; value: Value } | null {
+  const amounts = values.filter(({ kind }) => kind === 'amount');
+  const [now] = amounts;
+  if (now === undefined || amounts.length > 1 || !rightIs.test(passage.text)) return null;
+  const unit = passage.amounts.find(({ written }) => written === now.written)?.unit ?? '';
+  const words = wordsIn(passage.before === null ? passage.text : `${passage.before.text} ${passage.text}`);
+  const found = before.flatMap((earlier) =>
+    earlier.passage.amounts
+      .filter((each) => each.unit === unit && unit !== '' && isNearSize(each.value, Number(now.key)))
+      .flatMap(({ written }) => earlier.values.filter((value) => value.written === written))
+      .filter(() =>
+        wordsIn(earlier.passage.text).some((own) => words.some((word) => word === own || (own.length >= leastTail && word.endsWith(own)))),
+      )
+      .map((value) => ({ earlier, value })),
+  );
+  return found.length === 1 ? found[0]! : null;
+}
+
+function wordsIn(text: string): string[] {
+  return [...new Set(text.toLowerCase().match(/\p{L}{5,30}/gu) ?? [])].filter(
+    (word) => !generic.has(stem(word)) && !/^(?:euros?|franken)$/.test(word),
+  );
+}
+
+function isNearSize(old: number, now: number): boolean {
+  return old !== now && old > now / 2 && old < now * 2;
 }
 
 function isSame(value: Value, old: Value): boolean {
