@@ -69,6 +69,14 @@ export function clausesIn(task: string): string[] {
 
 /** Asked for on their own in a list: "what it costs, the dates, and what is open". */
 const listed = wordSet('dates names people figures amounts sums decisions actions deadlines quotes termine namen beträge zahlen fristen');
+/** Of two words: "who does what, open points, next meeting". */
+const listedPairs: readonly (readonly [ReadonlySet<string>, ReadonlySet<string>])[] = [
+  [wordSet('open offene points'), wordSet('points questions issues items matters punkte fragen ouverts')],
+  [
+    wordSet('next nächste nächster nächstes prochaine próxima prossima'),
+    wordSet('meeting session date sitzung treffen termin réunion reunión riunione'),
+  ],
+];
 const determiners = wordSet('the all key important main die alle wichtigen');
 
 function isListed(tokens: readonly Token[], i: number): boolean {
@@ -76,8 +84,10 @@ function isListed(tokens: readonly Token[], i: number): boolean {
   if (!isAnd(tokens[i]!) && !(kind === 'mark' && lower === ',')) return false;
   let at = i + 1;
   while (at < i + 5 && at < tokens.length && (isAnd(tokens[at]!) || determiners.has(tokens[at]!.lower))) at++;
-  const next = tokens[at + 1];
-  return listed.has(tokens[at]?.lower ?? '') && (next === undefined || next.kind === 'mark' || next.kind === 'break' || isAnd(next));
+  const word = (of: number) => tokens[of]?.lower ?? '';
+  const isPair = listedPairs.some(([first, second]) => first.has(word(at)) && second.has(word(at + 1)));
+  const next = tokens[at + (isPair ? 2 : 1)];
+  return (isPair || listed.has(word(at))) && (next === undefined || next.kind === 'mark' || next.kind === 'break' || isAnd(next));
 }
 
 function beginsReport(tokens: readonly Token[], i: number): boolean {

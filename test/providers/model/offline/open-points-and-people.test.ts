@@ -132,3 +132,32 @@ test('minutes: tasks with "still has to" and of several people, also of an absen
     assert.match(tasks, each);
   assert.match(under(report, 'What money was talked about'), /Repair would cost \$1,350/);
 });
+
+const allotments = `# Committee of the allotments, 5 May 2025
+Present: Nora Quist, Emil Darr, Sofia Behn. Apologies: Bashir Khan.
+
+## Fence
+Emil asks the carpenter for a price (end of May). Planning consent to be requested by Sofia this week.
+ACTION Bashir: two insurers compared, by 30 June.
+
+## Water
+The key of the pump house is missing, whoever has it brings it back. The day of the clean-up stays open: 7 or 14 June.
+Nora steps down in autumn; a successor is wanted.
+
+Next meeting: 2 June, 18:30, shed.
+`;
+
+test('minutes: tasks by the name after "ACTION", by "to be … by" and with a time in brackets; open points and the next meeting, asked in a list', async () => {
+  const report = await read('Summarise the minutes: who does what by when, open points, next meeting.', allotments);
+  const tasks = under(report, 'Who does what by when');
+  for (const each of [
+    /\| Emil \| Emil asks the carpenter for a price \(end of May\)\. \| end of May/,
+    /\| Sofia \| Planning consent to be requested by Sofia this week\. \| this week/,
+    /\| Bashir \| Bashir: two insurers compared, by 30 June\. \| 30 June/,
+  ])
+    assert.match(tasks, each);
+  const open = under(report, 'Open points');
+  for (const each of [/The key of the pump house is missing/, /The day of the clean-up stays open/, /a successor is wanted/])
+    assert.match(open, each);
+  assert.match(under(report, 'Next meeting'), /2 June, 18:30, shed/);
+});

@@ -277,6 +277,14 @@ const inBrackets = new RegExp(`\\((?<who>${personName}(?:(?: und | and | et |, )
 const counted =
   /(?<![\p{L}])(?:ja|nein|dafür|dagegen|Enthaltung(?:en)?|Stimmen?|votes?|for|against|abstain\p{L}{0,4}|abstentions?|voix|pour|contre)(?![\p{L}])/u;
 
+const byAgent = new RegExp(`(?<![\\p{L}])(?:to|must|should|will|shall) be (?:${tasks}) by (?<who>${personName})(?![\\p{L}])`, 'u');
+
+/** "Permit to be requested by Priya this week": a known person does it. */
+export function agentAction(sentence: string, line: number, known: ReadonlySet<string>): Action | null {
+  const who = byAgent.exec(sentence.slice(0, 600))?.groups?.who;
+  return who !== undefined && (known.has(who.toLowerCase()) || isFirstName(who.split(' ')[0]!)) ? action(who, sentence, line) : null;
+}
+
 /** "The invitations go out on 3 May (Ada)", "keys for all (Bo, with the office, by 6 May)": the doer in brackets, with a day. */
 export function bracketedActions(sentence: string, line: number, known: ReadonlySet<string>): Action[] {
   return sentence

@@ -214,6 +214,12 @@ function mainClauses(text: string): string {
   return text.replace(subordinate, (clause) => ' '.repeat(clause.length));
 }
 
+/** "Book the room (Friday)", "new pictures (end of March)": a time without a word before it, at the end. */
+const atEnd = new RegExp(
+  `(?:[,(–-] ?| )(tomorrow|today|EOD|EOW|(?:next|this) (?:week|weekend|month)|(?:diese|nächste) Woche|cette semaine|end of (?:the )?(?:week|month|day)|(?:end of|Ende|fin|fine di) (?:${monthNames.flat().join('|')})|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)[).]{0,2}$`,
+  'u',
+);
+
 /** "by Friday 14 March": the deadline of a sentence as written; null where there is none. */
 export function findDeadline(written: string): { written: string; date: FoundDate | null } | null {
   const text = mainClauses(written.slice(0, maxReadChars));
@@ -245,9 +251,6 @@ export function findDeadline(written: string): { written: string; date: FoundDat
   // A date alone at the end, or in brackets: "Book the room (Anna, 3 April)".
   const last = dates.at(-1);
   if (last !== undefined && text.length - (last.index + last.written.length) <= 2) return { written: last.written, date: last };
-  const tail =
-    /(?:[,(–-] ?| )((?:tomorrow|today|EOD|EOW|next week|end of (?:the )?(?:week|month|day)|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday))[).]{0,2}$/.exec(
-      text.slice(-40),
-    );
+  const tail = atEnd.exec(text.slice(-40));
   return tail === null ? null : { written: tail[1]!, date: null };
 }

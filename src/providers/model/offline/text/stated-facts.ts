@@ -3,6 +3,7 @@ import { sentencesOf } from '../sentences.ts';
 import {
   type Action,
   actionOf,
+  agentAction,
   agreedAction,
   bracketedActions,
   clauseAction,
@@ -135,6 +136,7 @@ function laterForms(facts: TextFacts, sentence: string, line: number): Action | 
     (isRecord ? dueAction(sentence, line, known) : null) ??
     namedAction(sentence, line) ??
     presentTask(sentence, line, known) ??
+    agentAction(sentence, line, known) ??
     unownedAction(sentence, line)
   );
 }

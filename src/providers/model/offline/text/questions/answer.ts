@@ -17,7 +17,7 @@ import { logAnswer } from './log.ts';
 import { isOnEntries, keysTold, logbookAnswer } from './logbook.ts';
 import { lossOf } from './losses.ts';
 import { moneyIn, payersIn } from './money.ts';
-import { datesOf, peopleWithRoles } from './names-and-dates.ts';
+import { datesOf, nextMeetingOf, peopleWithRoles } from './names-and-dates.ts';
 import { actionsOf, decisionsOf, handoversOf, newestMessage, openOf, replacedOf, unassignedOf } from './open-points.ts';
 import { causeOf, ruledOut, whyLate } from './reasons.ts';
 import { leadOf, saidBy } from './said.ts';
@@ -57,6 +57,13 @@ const rules: readonly Rule[] = [
       /^(?:(?:the|all|key|important|main|die|les|las|le|wichtigen?|fechas?|dates) ){0,2}(?:dates|days|timetable|schedule|Termine|Daten|fechas|date)$/iu,
     ],
     answer: (_, { facts }) => datesOf(facts),
+  },
+  {
+    when: [
+      /(?<![\p{L}])(?:next (?:\p{L}{1,12} )?(?:meeting|session)|nächste[rns]? (?:Sitzung|Treffen|Termin)|prochaine réunion|próxima reunión|prossima riunione)(?![\p{L}])/iu,
+    ],
+    unless: /(?<![\p{L}])(?:before|until|by|for|vor|bis|für|avant|pour|antes|prima)(?![\p{L}])/iu,
+    answer: (_, { passages }) => nextMeetingOf(passages),
   },
   {
     when: [

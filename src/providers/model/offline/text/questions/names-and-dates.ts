@@ -1,8 +1,9 @@
 /** Who is involved, each with the sentence that says who it is, and the dates of a text with what happens then. */
 import { exact, markdownTable, safe } from '../../figure.ts';
+import { findDates } from '../dates.ts';
 import type { TextFacts } from '../facts.ts';
 import type { Passage } from '../passages.ts';
-import type { Told } from './told.ts';
+import { quotesShort, quotesWhere, quoteTable, type Told } from './told.ts';
 
 const maxNames = 30;
 const maxQuoteChars = 300;
@@ -24,6 +25,17 @@ export function peopleWithRoles({ people, absent, otherNames }: TextFacts, passa
     lines: [...(rows.length === 0 ? [] : [markdownTable(['Name', 'First named in', 'Line'], rows), '']), ...named],
     sections: ['People', 'Other names (places, organisations and others, by their capitals; not told apart)'],
   };
+}
+
+const nextMeeting =
+  /(?<![\p{L}])(?:next (?:\p{L}{1,12} )?(?:meeting|session|sitting)|nächste[rns]? (?:\p{L}{1,12})?(?:[Ss]itzung|[Tt]reffen|[Tt]ermin)|prochaine réunion|próxima reunión|prossima riunione|volgende vergadering|próxima reunião)(?![\p{L}])/iu;
+
+/** The sentences on the next meeting that have a date, or else all on it; null where there are none. */
+export function nextMeetingOf(passages: readonly Passage[]): Told | null {
+  const about = quotesWhere(passages, ({ text }) => nextMeeting.test(text.slice(0, 1000)));
+  const dated = about.filter(({ text }) => findDates(text).length > 0);
+  const told = dated.length > 0 ? dated : about;
+  return told.length === 0 ? null : { short: quotesShort(told), lines: [quoteTable(told)] };
 }
 
 /** The dates of one sentence together; null where the text has none. */
