@@ -297,7 +297,11 @@ function cancelledAtHost(state: State, { effectId, outcome }: Outcome<CancelledA
   const { value } = outcome;
   if (value.kind === 'nothing') return { state: row, reply: null };
   if (value.kind === 'failed') return { state: withLine(row, `The host has not cancelled it: ${value.message}`, ctx), reply: null };
-  return { state: withLine({ ...row, providerId: value.providerId }, 'The host was asked to cancel it', ctx), reply: null };
+  const line =
+    value.isLive === true
+      ? 'The host had published it already: visitors see it until another deployment replaces it'
+      : 'The host was asked to cancel it';
+  return { state: withLine({ ...row, providerId: value.providerId }, line, ctx), reply: null };
 }
 
 function copiesRemoved(state: State, { effectId, outcome }: Outcome<CopiesRemoved>, ctx: Context): Turn<State, null> {

@@ -149,7 +149,7 @@ export function deploymentEffects(parts: EffectParts) {
         const providerId = named ?? (await host.find?.(access, id, signal)) ?? null;
         if (providerId === null) continue;
         await host.cancel(access, providerId, signal);
-        return { kind: 'cancelled', providerId };
+        return { kind: 'cancelled', providerId, isLive: await isLive(host, access, providerId, signal) };
       }
       return { kind: 'nothing' };
     });
@@ -244,6 +244,16 @@ export function deploymentEffects(parts: EffectParts) {
 
   function maskFor({ config, accountId, mode }: DeploymentRow): (text: string) => string {
     return maskOf(config === null || mode === 'test' ? {} : accessOf(config, accountId).credentials);
+  }
+}
+
+/** Where the host does not know it any more, it is not live. */
+async function isLive(host: Host, access: HostAccess, providerId: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await host.state(access, providerId, signal)).kind === 'live';
+  } catch (error) {
+    if (error instanceof DeployFailed) return false;
+    throw error;
   }
 }
 

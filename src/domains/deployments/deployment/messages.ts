@@ -43,7 +43,8 @@ export type Polled =
 /** How often the host was polled before, and its last own state. */
 export type Poll = { polls: number; detail: string };
 export type Probed = { kind: 'answered'; status: number };
-export type CancelledAtHost = { kind: 'cancelled'; providerId: string } | { kind: 'nothing' };
+/** `isLive`: the host had published it already, and does not end that. */
+export type CancelledAtHost = { kind: 'cancelled'; providerId: string; isLive?: boolean } | { kind: 'nothing' };
 /** Ids at the host. */
 export type CopiesRemoved = { kind: 'looked'; kept: string | null; removed: string[] };
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { deployConfigs } from '../../../../src/domains/deployments/configs/messages.ts';
 import { deployment } from '../../../../src/domains/deployments/deployment/messages.ts';
+import type { HostState } from '../../../../src/domains/deployments/hosts/host.ts';
 import { DeployFailed } from '../../../../src/domains/deployments/hosts/host-failure.ts';
 import { workers } from '../../../../src/domains/deployments/hosts/workers.ts';
 import { DeploymentStats } from '../../../../src/domains/deployments/metrics.ts';
@@ -254,6 +255,24 @@ test('a cancelled deployment is failed at once, and the host is asked to end it'
     assert.equal((await world.send('POST', `/v1/deployments/${id}/cancel`)).status, 409);
     assert.deepEqual(await world.runtime.sql('select id from effect where actor_id = $1', [id]), []);
     assert.deepEqual(await world.runtime.sql(`select name from timer where actor_id = $1 and name <> 'second look'`, [id]), []);
+  }
+});
+
+test('the log of a cancelled deployment tells whether the host had published it already', async () => {
+  const ends: [HostState | DeployFailed, string][] = [
+    [{ kind: 'live', url: world.site.url }, 'The host had published it already: visitors see it until another deployment replaces it'],
+    [{ kind: 'failed', code: 'cancelled', message: 'It was cancelled there' }, 'The host was asked to cancel it'],
+    [new DeployFailed('provider_down', 'It is unknown there'), 'The host was asked to cancel it'],
+  ];
+  for (const [state, line] of ends) {
+    world.host.states = [state];
+    const hold = holdAt('finished');
+    const id = await world.deploy({ workspace_id: await world.workspace() });
+    await hold.reached;
+    await world.send('POST', `/v1/deployments/${id}/cancel`);
+    hold.go();
+    await until(async () => (await world.row(id)).config === null, 'the end of all of it');
+    assert.equal((await world.lines(id)).at(-1), line);
   }
 });
 
