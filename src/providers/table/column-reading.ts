@@ -5,7 +5,7 @@ import { dateText } from './date-format.ts';
 import { ExactSum } from './exact-sum.ts';
 import { countKey, shownKey } from './frequent-values.ts';
 import { NumberColumn } from './number-column.ts';
-import { valuesOf } from './spellings.ts';
+import { differentValues, valuesOf } from './spellings.ts';
 import type { ColumnProfile } from './table-profile.ts';
 
 const frequentCandidates = 200;
@@ -89,7 +89,7 @@ export class ColumnReading {
       type,
       role,
       missing: rows - filled,
-      distinct: valuesOf(this.plan).length || Math.min(values.distinct, filled),
+      distinct: Math.min(differentValues(this.plan), filled),
       distinct_estimated: !values.exact,
     };
     if (unit !== '') profile.unit = unit;

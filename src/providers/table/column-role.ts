@@ -114,7 +114,7 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
   )
     return 'level';
   // "food (1-5)": the scale of a rating.
-  if (/[([]\s?[01] ?(?:-|–|to|bis) ?(?:[3-7]|9|10|100)\s?[)\]]/.test(name.slice(0, 200))) return 'rate';
+  if (hasScale(name)) return 'rate';
   if (has(tokens, words('co2 co2e emission emissions emissionen')) && has(tokens, words('t kg tonnes tons tonnen kt'))) return 'measure';
   if (has(tokens, energies) && !has(tokens, words('price preis cost rate average avg mean tarif kw'))) return 'measure';
   if (has(tokens, totals) && !has(tokens, words('average avg mean median rate percent pct ratio share score temperature')))
@@ -124,6 +124,13 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
   if (tokens.length === 1 && rents.has(last)) return 'unclear';
   if (tokens.some((token) => rates.has(token)) || endsWith(last, rateEndings)) return 'rate';
   return unknownRole(tokens, last, evidence);
+}
+
+/** "food (1-5)", "overall_1to5": the scale of a rating. */
+export function hasScale(name: string): boolean {
+  return /[([]\s?[01] ?(?:-|–|to|bis) ?(?:[3-7]|9|10|100)\s?[)\]]|(?<![\p{L}\p{N}])[01] ?(?:to|bis) ?(?:[3-7]|10)(?![\p{L}\p{N}])/u.test(
+    name.slice(0, 200).replaceAll('_', ' '),
+  );
 }
 
 /** For a name without a rule: counting words, plurals and units indicate an amount, a narrow scale a rate; otherwise unclear. */

@@ -39,7 +39,7 @@ const maxBrokenDown = 8;
 const maxGroups = 300;
 const maxPeriods = 9_000;
 const correlated = 12;
-const contextCells = 8;
+const contextCells = 12;
 const asideRowsKept = 1000;
 
 /**

@@ -204,5 +204,5 @@ export function mayBeSame(rare: { value: string; rows: number }, common: { value
   const [one, other] = [spellingOf(rare.value), spellingOf(common.value)];
   if (slipOf(one, other) !== null) return true;
   const [short, long] = one.words.length < other.words.length ? [one.words, other.words] : [other.words, one.words];
-  return short.length < long.length && short.join('').length >= minMisspelt && short.every((word, i) => word === long[i]);
+  return short.length < long.length && short.join('').length >= minPrefix && short.every((word, i) => word === long[i]);
 }

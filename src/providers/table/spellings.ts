@@ -51,6 +51,11 @@ export function valuesOf(plan: ColumnPlan): Value[] {
   return found;
 }
 
+/** How many different values a column has, each with all its spellings. */
+export function differentValues(plan: ColumnPlan): number {
+  return valuesOf(plan).length || plan.values.distinct;
+}
+
 export function foldSpelling(text: string): string {
   return text.toLowerCase().replace(/\s+/g, ' ').trim();
 }

@@ -13,6 +13,7 @@ const valuesListed = 6;
 const minForMean = 10;
 const minTimesFewer = 3;
 const minRanked = 3;
+const muchOfGroup = 0.25;
 const maxCompared = 60;
 
 export function biggestGroups(profile: TableProfile): string[] {
@@ -126,11 +127,11 @@ function groupFigures(profile: TableProfile, group: GroupProfile, measure: Colum
       ? ` ${countOf(missing, 'row')} without a ${safe(by)} ${missing === 1 ? 'is' : 'are'} in none of them.`
       : '';
   return [
-    `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}${note}${additive ? openSums(ranked) : fewRows(ranked)}${withLeftOut(values, measure)}${measure.role === 'unclear' ? addedUp(values, name) : ''}${additive ? leaderWithout(measure, group) : ''}`,
+    `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}${note}${openNote(ranked, additive)}${additive ? '' : fewRows(ranked)}${withLeftOut(values, measure)}${measure.role === 'unclear' ? addedUp(values, name) : ''}${additive ? leaderWithout(measure, group) : ''}`,
   ];
 }
 
-/** Another group leads without the largest single value of the column. */
+/** What the leading group has without the largest single value of the column, if that is much of it; another group may lead then. */
 function leaderWithout({ name, numbers }: ColumnProfile, { by, values }: GroupProfile): string {
   const top = numbers!.outliers.most_extreme.find(({ value }) => value === numbers!.max);
   if (top === undefined || (top.cells[by] ?? '') === '') return '';
@@ -139,8 +140,13 @@ function leaderWithout({ name, numbers }: ColumnProfile, { by, values }: GroupPr
     return sum === undefined ? [] : [{ value, sum, rest: clean(sum - (value === top.cells[by] ? top.value : 0)) }];
   });
   const leader = sums.toSorted((a, b) => b.sum - a.sum)[0];
+  if (sums.length < 2) return '';
   const [first, second] = sums.toSorted((a, b) => b.rest - a.rest);
-  if (leader === undefined || leader.value !== top.cells[by] || first === undefined || first.value === leader.value) return '';
+  if (leader === undefined || leader.value !== top.cells[by] || first === undefined) return '';
+  if (first.value === leader.value)
+    return top.value > leader.sum * muchOfGroup && top.value > second!.sum * muchOfGroup
+      ? ` Without row ${top.row} (${exact(top.value)}), ${safeValue(leader.value)} still leads, with ${exact(leader.rest)}.`
+      : '';
   if (second === undefined || first.rest === second.rest) return '';
   return ` Without row ${top.row} (${exact(top.value)}), ${safeValue(first.value)} leads: ${safeValue(first.value)} ${exact(first.rest)}, ${safeValue(leader.value)} ${exact(leader.rest)}.`;
 }
@@ -176,11 +182,12 @@ function openGroups(ranked: readonly Ranked[]): [Ranked, Ranked][] {
   });
 }
 
-/** What the sums are if they are. */
-function openSums(ranked: readonly Ranked[]): string {
+/** That they are not ranked, and what the sums are together. */
+function openNote(ranked: readonly Ranked[], additive: boolean): string {
   return openGroups(ranked)
     .slice(0, valuesListed)
     .map(([rare, common]) => {
+      if (!additive) return ` ${safeValue(rare.value)} may be ${safeValue(common.value)} and is not ranked.`;
       const sum = clean(rare.figure + common.figure);
       const leads = ranked.every((each) => each === rare || each === common || each.figure < sum) && common !== ranked[0];
       return ` ${safeValue(rare.value)} may be ${safeValue(common.value)} and is not ranked; together they have ${exact(sum)}${leads ? ', more than any other' : ''}.`;

@@ -1,5 +1,6 @@
 /** Changes of figures over time: the best and the worst period, first to last, the largest steps, and the same by longer periods. */
 
+import { parseDate } from '../../table/date-format.ts';
 import { isRatingName } from '../../table/findings/ratings.ts';
 import { isAttributeDate } from '../../table/plan-figures.ts';
 import type { ColumnProfile, Figures, TableProfile, TrendProfile } from '../../table/table-profile.ts';
@@ -41,9 +42,10 @@ export function trend(profile: TableProfile): string[] {
     return tied.length > 3 ? `${tied.slice(0, 3).join(', ')} and ${tied.length - 3} more` : tied.toSorted().join(' and ');
   };
   const byYears = hasWholeYears(profile);
+  const carried = withoutLargest(profile, measure, ranked);
   const sentences = [
     ...yearFindings(profile),
-    `By ${period}, ${what} was highest in ${tiedWith(figureOf(top))} (${written(figureOf(top))}) and lowest in ${tiedWith(figureOf(low))} (${written(figureOf(low))}).${withoutLargest(profile, measure, ranked)}`,
+    `By ${period}, ${what} was highest in ${tiedWith(figureOf(top))} (${written(figureOf(top))}) and lowest in ${tiedWith(figureOf(low))} (${written(figureOf(low))}).${carried}`,
   ];
   sentences.push(...eachPeriod(profile, measure, points));
   if (isSparse(profile, points.length)) return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure)];
@@ -58,13 +60,12 @@ export function trend(profile: TableProfile): string[] {
     sentences.push(
       `From ${first.period} (${written(from)}) to ${last.period} (${written(to)}) ${what} changes by ${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)}${perRow(period, measure, first, last)}.`,
     );
-  sentences.push(
-    ...steps(
-      period,
-      compared.map((point) => ({ period: point.period, figure: figureOf(point) })),
-      written,
-    ),
+  const stepTexts = steps(
+    period,
+    compared.map((point) => ({ period: point.period, figure: figureOf(point) })),
+    written,
   );
+  sentences.push(...stepTexts.map((text) => (carried !== '' && text.includes(`${top.period} (`) ? `${text}${carried}` : text)));
   if (!additive) return sentences;
   const half = Math.floor(points.length / 2);
   const total = (part: typeof points) => part.reduce((sum, point) => sum + figureOf(point), 0);
@@ -123,13 +124,22 @@ function withoutLargest(profile: TableProfile, measure: ColumnProfile | undefine
   const [top, second, low] = [ranked[0]!, ranked[1]!, ranked.at(-1)!];
   const own = measure === undefined ? undefined : top.figures[measure.name];
   const date = value?.cells[profile.trend!.date_column] ?? '';
-  if (value === undefined || own === undefined || own.count < 2 || !date.startsWith(top.period)) return '';
+  if (value === undefined || own === undefined || own.count < 2 || !isWithin(date, top.period)) return '';
   const figureOf = (point: TrendProfile['points'][number]) => keyFigure(point, measure);
   const rest = Number((addsUp(measure!) ? own.sum - value.value : (own.sum - value.value) / (own.count - 1)).toPrecision(12));
   if (figureOf(top) - rest < (figureOf(top) - figureOf(low)) * minWeight) return '';
   const written = addsUp(measure!) ? exact : round;
   const next = figureOf(second) > rest ? `, and ${second.period} (${written(figureOf(second))}) would be highest` : '';
   return ` Without row ${value.row} (${exact(value.value)}), ${top.period} would have ${written(rest)}${next}.`;
+}
+
+/** Whether a date in the file's own notation is in the period, such as 2031-04 or 2031-04-03. */
+function isWithin(date: string, period: string): boolean {
+  if (date.startsWith(period)) return true;
+  return (['day_first', 'month_first'] as const).some((order) => {
+    const ms = parseDate(date, order)?.ms;
+    return ms !== undefined && new Date(ms).toISOString().startsWith(period);
+  });
 }
 
 function skipsDays(period: TrendProfile['period'], points: TrendProfile['points']): boolean {

@@ -149,8 +149,9 @@ function byGroup(table: ColumnsInMemory, group: ColumnPlan, said: ReadonlyMap<nu
 }
 
 function ranked(rows: readonly number[], said: ReadonlyMap<number, Said>, tone: Tone): [string, number][] {
-  return themes
-    .map(({ name }): [string, number] => [name, rows.filter((at) => said.get(at)!.themed.has(`${tone} ${name}`)).length])
+  // A theme may have several entries of one name.
+  return [...new Set(themes.map(({ name }) => name))]
+    .map((name): [string, number] => [name, rows.filter((at) => said.get(at)!.themed.has(`${tone} ${name}`)).length])
     .filter(([, count]) => count > 0)
     .toSorted((a, b) => b[1] - a[1]);
 }

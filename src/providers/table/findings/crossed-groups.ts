@@ -5,6 +5,7 @@ import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { withoutEqualGroups } from '../equal-groups.ts';
 import { exact, percent, round } from '../figure-text.ts';
 import { leadingMeasure, personalCodes } from '../plan-figures.ts';
+import { differentValues } from '../spellings.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 import { stateWords } from './rare-statuses.ts';
 
@@ -65,13 +66,14 @@ function overYears(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Findi
 }
 
 /** A column of a few values, each in several rows. */
-export function isGroup(table: ColumnsInMemory, { name, reads, type, role, values, filled, meanChars }: ColumnPlan): boolean {
+export function isGroup(table: ColumnsInMemory, plan: ColumnPlan): boolean {
+  const { name, reads, type, role, values, filled, meanChars } = plan;
   return (
     reads === 'text' &&
     (type === 'text' || role === 'code' || role === 'year') &&
     values.exact &&
     values.distinct >= 2 &&
-    values.distinct <= Math.min(maxValues, table.count / 2) &&
+    differentValues(plan) <= Math.min(maxValues, table.count / 2) &&
     filled >= table.count * 0.6 &&
     meanChars <= 24 &&
     !has(nameTokens(name), personalCodes)

@@ -17,6 +17,7 @@ const farNamed = 3;
 const hoursNamed = 6;
 const maxDays = 14;
 const minWeekdays = 14;
+const mostOfDay = 0.4;
 const minWeekdayRows = 20;
 const maxMs = 3 * 366 * dayMs;
 /** Durations written as 0:45 are not times of day. */
@@ -198,10 +199,21 @@ function byWeekday(table: ColumnsInMemory, trend: ColumnPlan, leading: ColumnPla
           measure === undefined || valued.size === 0
             ? ''
             : `, ${measure.name} ${exact(clean(sum))}, ${round(sum / valued.size)} a day${valued.size < on.size ? ` over ${countOf(valued.size, 'day')} with a value` : ''}`;
-        return `${weekdays[day]} ${countOf(rows, 'row')} (${countOf(on.size, 'day')}${figure})`;
+        const carried = measure === undefined ? '' : withoutLargest(table, measure, dates, day, sum);
+        return `${weekdays[day]} ${countOf(rows, 'row')} (${countOf(on.size, 'day')}${figure}${carried})`;
       });
     return { kind: 'by_weekday', text: `By day of the week${dated > 1 ? ` of ${trend.name}` : ''}: ${each.join('; ')}.` };
   });
+}
+
+/** The sum of a weekday without a value that makes up most of it. */
+function withoutLargest(table: ColumnsInMemory, measure: ColumnPlan, dates: Float64Array, day: number, sum: number): string {
+  const numbers = table.numbers(measure);
+  let largest = -1;
+  for (const [at, ms] of dates.entries())
+    if (!Number.isNaN(ms) && new Date(ms).getUTCDay() === day && (largest < 0 || numbers[at]! > numbers[largest]!)) largest = at;
+  if (largest < 0 || !(numbers[largest]! > sum * mostOfDay)) return '';
+  return `, ${exact(clean(sum - numbers[largest]!))} without row ${table.row(largest)}`;
 }
 
 /** The value over the hours if no column is additive: a temperature, a price. */

@@ -1,6 +1,7 @@
 /** The columns by whose values rows are grouped where no task names one: few texts, each in several rows. */
 import type { ColumnPlan } from '../column-evidence.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
+import { differentValues } from '../spellings.ts';
 
 /** @param except the columns that the figures are of @param mostValues in one column @param most columns */
 export function groupColumns(
@@ -12,7 +13,7 @@ export function groupColumns(
       (plan) =>
         plan.reads === 'text' &&
         plan.values.distinct >= 2 &&
-        plan.values.distinct <= Math.min(mostValues, plan.filled / 2) &&
+        differentValues(plan) <= Math.min(mostValues, plan.filled / 2) &&
         !except.includes(plan),
     )
     .slice(0, most);

@@ -1,6 +1,6 @@
 /** Ratings on a scale, as in surveys: how often each is given, and what low and high ones write. */
 import type { ColumnPlan } from '../column-evidence.ts';
-import { has, nameTokens } from '../column-role.ts';
+import { has, hasScale, nameTokens } from '../column-role.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { countOf, exact, percent } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
@@ -14,7 +14,7 @@ const minRatings = 5;
 const maxScale = 11;
 
 export function isRatingName(name: string): boolean {
-  return has(nameTokens(name), ratingWords);
+  return has(nameTokens(name), ratingWords) || hasScale(name);
 }
 
 /** The column that rates the answers of a survey. */

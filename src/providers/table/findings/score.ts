@@ -4,6 +4,7 @@ import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { countOf, exact, listed, percent, round, rowList } from '../figure-text.ts';
 import { sizeWords } from '../roles-by-rows.ts';
+import { differentValues } from '../spellings.ts';
 import type { Finding } from '../table-profile.ts';
 
 export const recommendWords = new Set(
@@ -177,10 +178,10 @@ function byGroup(table: ColumnsInMemory, rows: readonly number[], p: Float64Arra
 
 /** Text columns with few values: those that answers or rows may be grouped by. */
 export function groupingColumns(table: ColumnsInMemory, most: number): ColumnPlan[] {
-  return table.plans.filter(
-    ({ reads, type, values, filled }) =>
-      reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct <= Math.min(most, filled / 2),
-  );
+  return table.plans.filter((plan) => {
+    const { reads, type, values, filled } = plan;
+    return reads === 'text' && type === 'text' && values.distinct >= 2 && differentValues(plan) <= Math.min(most, filled / 2);
+  });
 }
 
 /** "translated", "completed": the part of the count that is done. */
