@@ -16,6 +16,7 @@ import { productPlans } from './product-plans.ts';
 import type { TableInMemory } from './profile.ts';
 import type { Rows } from './rows.ts';
 import { impossibleValues, type Scale } from './scales.ts';
+import { keepSpellings } from './spellings.ts';
 import type { Survey } from './survey.ts';
 import type { LeftOut } from './table-profile.ts';
 import { testRows } from './test-rows.ts';
@@ -194,7 +195,7 @@ function voidRows(table: ColumnsInMemory, repeated: ReadonlySet<number>) {
 }
 
 /** "Late cancellation", "cancelled by us"; not "cancellation fee paid". */
-function isCancelled(text: string): boolean {
+export function isCancelled(text: string): boolean {
   const tokens = nameTokens(text);
   return tokens.length <= mostStatusWords && (isCancelWord(tokens[0]) || isCancelWord(tokens.at(-1)));
 }
@@ -233,6 +234,7 @@ function withRows(
   const again = surveyAgain(remaining);
   const columns = again.columns.map((plan, i): ColumnPlan => {
     const { type, role, reads, style, unit, readDate, dateDoubt, timed, inUtc } = survey.columns[i]!;
+    keepSpellings(survey.columns[i]!, plan);
     return plan.type === 'empty' ? plan : { ...plan, type, role, reads, style, unit, readDate, dateDoubt, timed, inUtc };
   });
   return { rows: remaining, survey: { ...again, columns }, aside, totals };

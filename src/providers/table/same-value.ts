@@ -32,10 +32,11 @@ const firstWords: Readonly<Record<string, string>> = {
   w: 'west',
 };
 const laterWords: Readonly<Record<string, string>> = { am: 'morning', eve: 'evening' };
-/** Attendance at an appointment in the words of several registers. */
-const phrases: Readonly<Record<string, string>> = Object.fromEntries(
-  'dna fta didnotattend failedtoattend didnotshow noshows'.split(' ').map((phrase) => [phrase, 'noshow']),
-);
+/** Attendance and cancellation in the words of several registers. */
+const phrases: Readonly<Record<string, string>> = Object.fromEntries([
+  ...'dna fta didnotattend failedtoattend didnotshow noshows'.split(' ').map((phrase) => [phrase, 'noshow']),
+  ...'canc cncl cxl canceled'.split(' ').map((phrase) => [phrase, 'cancelled']),
+]);
 const maxWords = 8;
 const minPrefix = 3;
 const minSkeleton = 2;
@@ -48,9 +49,18 @@ export type Spelling = { text: string; words: readonly string[]; key: string };
 
 export function spellingOf(text: string): Spelling {
   const all = wordsOf(text);
-  const untitled = all.filter((word, i) => !(i < all.length - 1 && titles.has(word)));
-  const words = untitled.map((word, i) => expanded(word, i, untitled.length));
+  const titled = isInverted(text, all) ? [all[1]!, all[0]!] : all;
+  const untitled = titled.filter((word, i) => !(i < titled.length - 1 && titles.has(word)));
+  // "N. Haug" is a name, "N Ridge" the northern one.
+  const isInitial = (word: string) => word.length === 1 && text.toLowerCase().includes(`${word}.`);
+  const words = untitled.map((word, i) => (isInitial(word) ? word : expanded(word, i, untitled.length)));
   return { text, words, key: keyOf(words) || text };
+}
+
+/** "Last, First": read as "First Last". */
+function isInverted(text: string, words: readonly string[]): boolean {
+  const comma = text.indexOf(',');
+  return words.length === 2 && comma > 0 && comma === text.lastIndexOf(',') && isLetter(text[comma - 1]) && !words.some(hasDigit);
 }
 
 function expanded(word: string, at: number, count: number): string {
@@ -90,7 +100,7 @@ function wordsOf(text: string): string[] {
   return words;
 }
 
-/** A column of names of persons: most values have a comma between words, or a title. */
+/** A column of names of persons: half of the values have a comma between words, or a title. */
 export function arePersons(texts: readonly string[]): boolean {
   const named = texts.filter((text) => {
     const comma = text.indexOf(',');
@@ -99,7 +109,7 @@ export function arePersons(texts: readonly string[]): boolean {
       (comma > 0 && isLetter(text[comma - 1]) && comma < text.length - 1 && !/\d/.test(text)) || (first !== undefined && titles.has(first))
     );
   });
-  return named.length >= 3 && named.length * 2 > texts.length;
+  return named.length >= 3 && named.length * 2 >= texts.length;
 }
 
 /** `F. Last`, `Last F`, `LAST` for `Last, First`: every word is a word or an initial of the name, and one is a whole word. */

@@ -9,6 +9,12 @@ import { arePersons, isInitialOf, isNameOf, isShortFor, type Spelling, slipOf, s
 
 export const mostSpellings = 400;
 const mostChars = 60;
+/** Columns of persons, whatever form their names have. */
+const personNames = new Set(
+  'name person inspector driver teacher doctor clinician vet physician nurse therapist trainer coach player employee staff member participant guide operator technician agent fahrer lehrer arzt prüfer mitarbeiter spieler'.split(
+    ' ',
+  ),
+);
 /** In symbols of units the case has a meaning: mW and MW. */
 const symbolWords = new Set('unit units uom einheit einheiten'.split(' '));
 /** Rows for each different value; in a list of different things, similar names are different things. */
@@ -23,6 +29,13 @@ export type Value = { name: string; count: number; spellings: { key: string; cou
 
 /** Of each column's values; a plan is copied, its values are not. */
 const known = new WeakMap<FrequentValues, Value[]>();
+/** The names of the whole table's spellings, for the values of some of its rows: both group alike. */
+const ofWhole = new WeakMap<FrequentValues, ReadonlyMap<string, string>>();
+
+/** From now on the spellings of `part`, the same column over some of the rows, are taken together as those of `whole`. */
+export function keepSpellings(whole: ColumnPlan, part: ColumnPlan): void {
+  if (part.values !== whole.values) ofWhole.set(part.values, spellingsOf(whole));
+}
 
 /** Whether spellings of a column are taken together: not for free text, long lists and keys of rows. */
 export function foldsSpellings({ name, reads, type, role, values, filled, meanChars }: ColumnPlan): boolean {
@@ -38,6 +51,12 @@ export function spellingsOf(plan: ColumnPlan): ReadonlyMap<string, string> {
 
 /** The different values of a column; empty if the column's spellings are not taken together. */
 export function valuesOf(plan: ColumnPlan): Value[] {
+  const names = ofWhole.get(plan.values);
+  if (names !== undefined && names.size > 0 && plan.values.exact)
+    return merged(plan.values.top(mostSpellings).map(asValue), ({ name }) => names.get(name) ?? name).map((value) => ({
+      ...value,
+      name: names.get(value.name) ?? value.name,
+    }));
   if (!foldsSpellings(plan)) return [];
   let found = known.get(plan.values);
   if (found === undefined) {
@@ -45,7 +64,13 @@ export function valuesOf(plan: ColumnPlan): Value[] {
     const ranked = plan.values.top(mostSpellings).sort((a, b) => b.count - a.count || shouted(a.key) - shouted(b.key));
     const repeats = plan.values.distinct * minRowsOfValue <= plan.filled;
     const folded = merged(ranked.map(asValue), ({ name }) => foldSpelling(name));
-    found = repeats && plan.role !== 'identifier' ? withAbbreviations(merged(folded, ({ name }) => spellingOf(name).key)) : folded;
+    found =
+      repeats && plan.role !== 'identifier'
+        ? withAbbreviations(
+            merged(folded, ({ name }) => spellingOf(name).key),
+            has(nameTokens(plan.name), personNames),
+          )
+        : folded;
     known.set(plan.values, found);
   }
   return found;
@@ -78,16 +103,19 @@ function together(values: readonly Value[]): Value {
 type Candidate = Value & { spelling: Spelling };
 
 /** Values whose short form fits exactly one value of the column are one value with it. */
-function withAbbreviations(values: readonly Value[]): Value[] {
+function withAbbreviations(values: readonly Value[], namesPersons: boolean): Value[] {
   const candidates: Candidate[] = values.map((value) => ({ ...value, spelling: spellingOf(value.name) }));
-  const persons = arePersons(values.map(({ name }) => name));
+  const persons = namesPersons || arePersons(values.map(({ name }) => name));
   const letters = candidates.filter(({ spelling }) => spelling.key.length === 1);
   // Grades from A to E are no initials, even if one of the values is "absent".
   const initials = letters.every((letter) => candidates.filter((each) => isInitialOf(letter.spelling, each.spelling)).length === 1);
   const targets = new Map<Candidate, Candidate>();
-  for (const each of candidates) {
+  // The longest first: "M. Ruiz" is already "Marta Ruiz" when "RUIZ" is compared with both.
+  for (const each of candidates.toSorted((a, b) => b.spelling.key.length - a.spelling.key.length)) {
     const fitting = candidates.filter((other) => other !== each && fits(each, other, persons, initials));
-    if (fitting.length === 1) targets.set(each, fitting[0]!);
+    const roots = new Set(fitting.map((other) => rootOf(other, targets)));
+    const [root] = roots;
+    if (roots.size === 1 && root !== each) targets.set(each, root!);
   }
   return merged(candidates, (each) => rootOf(each as Candidate, targets).name);
 }

@@ -89,6 +89,28 @@ test('names of persons are one value in any order, with an initial, or by the la
   );
 });
 
+test('a last name alone is the only person of that name, however often the initial is written', async () => {
+  const counts = { 'Nora Haug': 12, 'N. Haug': 7, HAUG: 5, 'Haug, Nora': 2, 'Ivo Pell': 9 };
+  assert.deepEqual(await groups('inspector', counts), { 'Nora Haug': 26, 'Ivo Pell': 9 });
+});
+
+test('rows that count group as the whole table does, though they are fewer', async () => {
+  const rows = Array.from(
+    { length: 60 },
+    (_, i) =>
+      `P${i},${i % 10 === 0 ? 'Wntr Russet' : i % 2 === 0 ? 'Winter Russet' : 'Early Pippin'},${i % 4 === 0 && i % 10 !== 0 ? 'void' : 'sold'},${10 + i}`,
+  );
+  const profile = await profileText(['pallet,variety,status,amount', ...rows].join('\n'));
+  assert.ok(profile.basis!.left_out.length > 0);
+  assert.deepEqual(
+    profile.groups
+      .find(({ by }) => by === 'variety')!
+      .values.map(({ value }) => value)
+      .sort(),
+    ['Early Pippin', 'Winter Russet'],
+  );
+});
+
 test('one slip in a rare value joins a value that is far more frequent, and a close pair of frequent values stays apart', async () => {
   assert.deepEqual(await groups('depot', { Ferrybank: 30, Ferybank: 1, Contract: 14, Contact: 9 }), {
     Ferrybank: 31,

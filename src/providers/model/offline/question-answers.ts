@@ -31,6 +31,9 @@ const elision = /^(?:[dlmnst]|qu|dell|nell|all|sull|un)['’](?=\p{L}{2})/u;
 const noRule = 'No rule of the offline model reads this question; the findings below may answer it';
 const noValue =
   'Not computed: no file has an amount of money, and no quantity could be multiplied by a price of its unit, so the files give no value';
+const auxiliaries = wordSet('is are was were does do did has have ist sind war');
+const subjects = wordSet('it they this that these those es sie das');
+const maxFollowUp = 8;
 const noClaim = 'Not answered: no rule compares what is claimed with the figures';
 const maxRates = 12;
 /** Figures that compare: with a set point, a timetable, an outcome that is not wanted. */
@@ -70,15 +73,20 @@ export function questionAnswers(
   ];
   const files = new Set(tables.map(({ name }) => name.toLowerCase()));
   const empty = tables.filter(({ rows }) => rows === 0).map(({ name }) => safe(name));
-  return questionsIn(task).flatMap((question) => {
+  const questions = questionsIn(task);
+  return questions.flatMap((question, i) => {
     const known = computed.get(question);
     if (known !== undefined) return [known];
     const absent = isAlone ? absentAnswer(question, task, filled) : null;
     if (absent !== null) return [{ question, short: absent.replace(/\.$/, ''), lines: [absent] }];
     // The "much" of "by how much" asks for a difference, not for a total.
-    const own = readTokens(question.replace(/\bby how much\b/gi, ' '))
-      .filter(({ kind, lower }) => (kind === 'word' || kind === 'quoted') && !files.has(lower))
-      .map(({ lower }) => lower.replace(elision, ''));
+    const wordsOf = (text: string) =>
+      readTokens(text.replace(/\bby how much\b/gi, ' '))
+        .filter(({ kind, lower }) => (kind === 'word' || kind === 'quoted') && !files.has(lower))
+        .map(({ lower }) => lower.replace(elision, ''));
+    const asked = wordsOf(question);
+    // "Is it worse in the afternoon?" asks about what the question before it is on.
+    const own = isFollowUp(asked) && i > 0 ? [...asked, ...wordsOf(questions[i - 1]!)] : asked;
     const claim = claimBefore(task, question);
     if (claim !== null) return [onClaim(question, claim, candidates)];
     const lacking = withoutRows(question, own, tables);
@@ -96,9 +104,9 @@ export function questionAnswers(
           lackingIn.map(({ text }) => text),
         ),
       ];
-    const asked = withItsMeasure(words, candidates, filled).filter(({ text }) => !isOther(text));
-    if (asksWorth(words) && !hasValue(asked, filled)) return [{ question, short: noValue, lines: [`${noValue}.`] }];
-    return answer(question, own, asked, filled, empty);
+    const fitting = withItsMeasure(words, candidates, filled).filter(({ text }) => !isOther(text));
+    if (asksWorth(words) && !hasValue(fitting, filled)) return [{ question, short: noValue, lines: [`${noValue}.`] }];
+    return answer(question, own, fitting, filled, empty);
   });
 }
 
@@ -172,6 +180,11 @@ export function besideTexts(fromTables: readonly Answer[], fromTexts: readonly A
 
 function answerOf(question: string, said: readonly string[]): Answer {
   return { question, short: said[0]!.replace(/\.$/, ''), lines: said.map((text) => `- ${text}`) };
+}
+
+/** "Is it", "are they": the subject stands in the question before. */
+function isFollowUp(words: readonly string[]): boolean {
+  return auxiliaries.has(words[0] ?? '') && subjects.has(words[1] ?? '') && words.length <= maxFollowUp;
 }
 
 /** "Who is in the one file, but not in the other?" */

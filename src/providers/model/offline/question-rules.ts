@@ -28,6 +28,7 @@ const workedPeriods: ReadonlyMap<string, string> = new Map(
 const lateWords = wordSet(
   'late later lateness delayed delay delays overdue punctual punctually verspätet verspätete verspäteten verspätung verspätungen pünktlich',
 );
+const outcomeWords = /^(?:no-?shows?|absen\p{L}{1,6}|attendances?|attend(?:ed|s)?|missed|anwesen\p{L}{0,6}|abwesen\p{L}{0,6})$/u;
 const periodWords = wordSet('month quarter period monat quartal zeitraum mes trimestre periodo mois période');
 /** "Which customers have no orders", "which orders belong to no customer". */
 const missingWords = wordSet('no none without belong belongs kein keine keinen ohne ningún ninguno ninguna sin aucun aucune sans');
@@ -132,6 +133,7 @@ function decisiveOf({ words, rated }: Asked): Rated[] {
   const isOnWork = words.some((word) => word.length < 40 && workWords.test(word));
   const grouping = isOnWork ? groupingOf(words, rated) : '';
   const isOnLate = words.some((word) => lateWords.has(word));
+  const isOnOutcome = words.some((word) => outcomeWords.test(word));
   const isOnSpeed = words.some((word) => speedWords.has(word));
   const isOnPeriod = words.some((word) => monthNumber(word) > 0 || periodWords.has(word));
   const [first] = rated.filter(({ candidate }) => candidate.kind !== doubtful);
@@ -140,6 +142,7 @@ function decisiveOf({ words, rated }: Asked): Rated[] {
     ({ candidate: { kind, text }, named }) =>
       decisiveKinds.has(kind) ||
       (isOnWork && kind === 'worked_by' && text.startsWith(grouping)) ||
+      (isOnOutcome && kind === 'outcome_rate') ||
       (isOnLate && kind === 'late' && text.startsWith('Late (')) ||
       (isOnSpeed && durationKinds.has(kind)) ||
       (isOnWorth && (valueKinds.has(kind) || (kind === 'join_groups' && named > 0 && text.includes(' × ')))) ||

@@ -16,7 +16,12 @@ export function withoutRepeats(answers: readonly Answer[]): { answers: Answer[];
     const isWhole = repeated.length > 0 && repeated.length === answer.lines.length;
     const isFirst = answer.lines[0] === repeated[0];
     for (const line of answer.lines) if (isFinding(line) && !said.has(textOf(line))) said.set(textOf(line), answer.question);
-    if (isWhole) return { ...answer, short: `answered above, ${references}`, lines: [`Answered above, ${references}.`] };
+    if (isWhole)
+      return {
+        ...answer,
+        short: `no further finding; the nearest stand above, ${references}`,
+        lines: [`No further finding answers this; the nearest stand above, ${references}.`],
+      };
     if (repeated.length < minRepeated) return answer;
     const short = isFirst ? `see above, ${references}` : answer.short;
     const lines = answer.lines.flatMap((line) =>

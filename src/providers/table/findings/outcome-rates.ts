@@ -1,9 +1,10 @@
 /** The share of rows with an unwanted outcome (absent, late, failed) in all rows that count, by category, weekday and month. */
+import { isCancelled } from '../basis.ts';
 import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
-import type { ColumnsInMemory } from '../columns-in-memory.ts';
+import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { exact, percent } from '../figure-text.ts';
-import { eventDates } from '../plan-figures.ts';
+import { eventDates, isMoney, leadingMeasure } from '../plan-figures.ts';
 import { spellingOf } from '../same-value.ts';
 import type { Finding } from '../table-profile.ts';
 import { wordSet } from '../word-set.ts';
@@ -28,6 +29,7 @@ const [maxValues, maxGroupings, maxCrossed] = [12, 6, 3];
 const maxShare = 0.6;
 const minFilled = 0.3;
 const noonMinutes = 720;
+const mostOfWorth = 0.4;
 const none = 'none';
 
 /** @param table the rows that count; rows with a status of cancelled are not among them */
@@ -41,11 +43,13 @@ export function outcomeRateFindings(table: ColumnsInMemory): Finding[] {
   const { plan, value } = found;
   const repeated = new Set(duplicateRows(table).map(([again]) => again));
   const texts = table.texts(plan);
-  const rows = [...texts.keys()].filter((at) => texts[at] !== '' && !repeated.has(at));
+  const known = [...texts.keys()].filter((at) => texts[at] !== '' && !repeated.has(at));
+  const rows = known.filter((at) => !isCancelled(texts[at]!));
   const isOut = (at: number) => texts[at] === value;
   const whole = shareOf(rows, isOut);
   if (rows.filter(isOut).length === 0 || rows.filter(isOut).length > rows.length * maxShare) return [];
   const missing = texts.filter((text) => text === '').length;
+  const worth = worthOf(table, rows.filter(isOut));
   const groupings = groupingsOf(table, plan);
   const by = ({ name, keys, isTime }: Grouping) => {
     const groups = [
@@ -68,10 +72,26 @@ export function outcomeRateFindings(table: ColumnsInMemory): Finding[] {
   return [
     {
       kind: 'outcome_rate',
-      text: `${plan.name} is ${value} in ${whole} of the rows that count and have one${missing === 0 ? '' : `; ${exact(missing)} have none`}. A small group's share may be chance.`,
+      text: `${plan.name} is ${value} in ${whole} of the rows that count and have one${missing === 0 ? '' : `; ${exact(missing)} have none`}${known.length === rows.length ? '' : `; ${exact(known.length - rows.length)} cancelled are left out`}${worth}. A small group's share may be chance.`,
     },
     ...groupings.flatMap(by),
   ];
+}
+
+/** The money of the rows with the outcome, and without a value that makes up most of it. */
+function worthOf(table: ColumnsInMemory, rows: readonly number[]): string {
+  const measure = leadingMeasure(table.plans);
+  if (measure === undefined || !isMoney(measure)) return '';
+  const numbers = table.numbers(measure);
+  const valued = rows.filter((at) => !Number.isNaN(numbers[at]!)).toSorted((a, b) => numbers[b]! - numbers[a]!);
+  const sum = valued.reduce((total, at) => total + numbers[at]!, 0);
+  const [top] = valued;
+  if (top === undefined) return '';
+  const carried =
+    numbers[top]! > sum * mostOfWorth && valued.length > 2
+      ? ` (${exact(clean(sum - numbers[top]!))} without row ${table.row(top)}, ${exact(numbers[top]!)})`
+      : '';
+  return `; their ${measure.name} adds up to ${exact(clean(sum))}${carried}`;
 }
 
 type Grouping = { name: string; keys: readonly string[]; isTime: boolean };

@@ -56,3 +56,11 @@ test('a question for causes names the column of remarks, and does not say that t
   assert.match(asked, /no column is called a cause, but remark \(most often pump off 6\) may tell some/);
   assert.doesNotMatch(asked, /no data on causes/);
 });
+
+test('a question on it is on what the question before it asks, and no other measure answers it', async () => {
+  const task = 'Which level has the most no-shows in lessons.csv? Is it worse on Thursdays?';
+  const { workspace } = await runAgent(task, { files: { 'lessons.csv': lessons() } });
+  const asked = answersOf(workspace.text('report.md'));
+  assert.match(asked, /most no-shows in lessons\.csv\?\*\*\n\n- (?:status is No-show|Share of)/);
+  assert.doesNotMatch(asked, /has the largest fee|Answered above/);
+});

@@ -51,7 +51,7 @@ test('a value from stock and prices has shares, and the articles below zero, at 
   );
   assert.match(
     report,
-    /- Not in quantity × price, because they have no price: A5 \(Hat\) \(quantity 7 in 1 row\)[\s\S]*cannot be valued\?\*\*\n\nAnswered above/,
+    /- Not in quantity × price, because they have no price: A5 \(Hat\) \(quantity 7 in 1 row\)[\s\S]*cannot be valued\?\*\*\n\nNo further finding answers this; the nearest stand above/,
   );
   assert.match(report, /quantity × price is below zero for A3 \(File\) \(-6\), and zero for A4 \(Roll\)/);
 });
@@ -124,7 +124,10 @@ test('too little and too much are told with the keys of both, and how many keys 
   const [, first = '', second = ''] = report.split('\n\n**');
   assert.match(first, /amount is below fee_due for 2 keys, together 25: 125 \(Name 15\) by 20 \(nothing at all\) and 123 \(Name 13\) by 5/);
   assert.match(first, /amount is above fee_due for 1 key: 124 \(Name 14\) by 10 \(50 %\)/);
-  assert.match(second, /Answered above, under "Who in members\.csv paid too little or too much[^"]*": amount is above fee_due for 1 key/);
+  assert.match(
+    second,
+    /the nearest stand above, under "Who in members\.csv paid too little or too much[^"]*": amount is above fee_due for 1 key/,
+  );
   assert.match(report, /- By key: amount equals fee_due for 13 of 16 keys\./);
 });
 
