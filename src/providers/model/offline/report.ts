@@ -115,6 +115,7 @@ function textSection({ name, summary, facts }: TextMaterial, shown: ReadonlySet<
   const told = answers.flatMap(({ lines }) => lines).join('\n');
   // What a later sentence replaced is not among the main sentences.
   const left = summary.sentences
+    .filter((sentence) => !facts.withheld.some(({ text }) => text.includes(sentence) || sentence.includes(text)))
     .filter(
       (sentence) =>
         !facts.superseded.some(({ text, written }) => sentence.includes(text) || (text.includes(sentence) && sentence.includes(written))),

@@ -134,3 +134,26 @@ test('a question for advice is not answered by a line with the same word', async
   );
   assert.match(told, /\*\*What should our next step be\?\*\*\n\nNot answered by the built-in rules\.\n/);
 });
+
+test('a thing of short words that is moved replaces its decision, and what stands under a confidential heading is no main sentence', async () => {
+  const text = `MINUTES of the meeting, Tuesday 4 February 2025
+
+Present: Dora Shaw, Fran Petrie
+
+1. Fun run
+Agreed: fun run on Sunday 8 June, 11 to 4.
+
+2. CONFIDENTIAL - plot 9
+Rent not paid since July, Dora writes to the tenant by 20 February.
+
+3. Other
+The fun run is moved to Sunday 15 June.
+`;
+  assert.deepEqual(
+    readFacts(text).replaced.map(({ line, by }) => [line, by.line]),
+    [[6, 12]],
+  );
+  const told = await read('What was decided in the end and who has to do what by when?', text);
+  assert.match(told, /\| Dora \|.*confidential\)/);
+  assert.doesNotMatch((told.split('in its own sentences')[1] ?? '').split('\n## ')[0]!, /Rent not paid|8 June/);
+});

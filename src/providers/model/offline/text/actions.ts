@@ -19,11 +19,11 @@ const doing =
 const happening =
   /^is to (?:start|begin|commence|end|finish|take place|happen|continue|last|cost|open|close|stay|remain|run|become|go|come|follow)(?![\p{L}])/u;
 const requested =
-  /^(?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?)(?<comma>,)? (?:please|pls|plz|can you|could you|would you|will you|bitte|kannst du|könntest du|können sie) /u;
+  /^(?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?)(?<comma>,)? (?:please|pls|plz|can you|could you|would you|will you|bitte|kannst du|könntest du|können sie|tu peux|peux-tu|pourrais-tu) /u;
 const own =
   /^(?:(?:yes|ok|okay|sure|sorry|right|good|and|so|then|ja|gut|also|fine|no problem)[,.!]? )?(?:I(?:'|’)ll|I will|I can(?! only| not|['’]t|not)|we(?:'|’)ll|we will|wir werden|will do|on it|doing (?:it|that|this)|I am going to|I(?:'|’)m going to|let me(?! (?:think|see|know|sleep|guess))|ich werde|ich kümmere|ich schicke|ich mache|ich bringe|wir kümmern|ich erstelle|ich übernehme|ich kläre|ich prüfe|ich sende|ich bestelle|mache ich|erledige ich|je m['’]en occupe|lo hago yo|me encargo|ci penso io|me ne occupo)(?![\p{L}])/iu;
 const ownTask =
-  /^(?:(?:I|and I) (?:print|bring|buy|book|send|order|pay|collect|call|ring|ask|write|prepare|check|organi[sz]e|make|take|get|do|fetch|pick|invite|clean|fix|draw|design|cook|bake|borrow|hire|rent|reserve|contact|arrange|drive|transfer|sign|update|post|phone|look|find|clear|talk|speak|report)|[Ii]ch (?:bringe|mache|kaufe|bestelle|schicke|buche|hole|drucke|rufe|frage|kläre|prüfe|zahle|überweise|reserviere|schreibe|besorge|organisiere))(?![\p{L}])/u;
+  /^(?:(?:I|and I) (?:print|bring|buy|book|send|order|pay|collect|call|ring|ask|write|prepare|check|organi[sz]e|make|take|get|do|fetch|pick|invite|clean|fix|draw|design|cook|bake|borrow|hire|rent|reserve|contact|arrange|drive|transfer|sign|update|post|phone|look|find|clear|talk|speak|report)|[Ii]ch (?:bringe|mache|kaufe|bestelle|schicke|buche|hole|drucke|rufe|frage|kläre|prüfe|zahle|überweise|reserviere|schreibe|besorge|organisiere)|[Jj]e (?:m['’]occupe|réserve|prends|envoie|appelle|demande|apporte|achète|prépare|fais|contacte|commande|imprime))(?![\p{L}])/u;
 const needed =
   /^(?:(?:and|also|und)[, ]{1,2})?(?:I|we|ich|wir) (?:still |also |noch |auch )?(?:need|brauche|brauchen|benötige|benötigen)(?: still| noch)?(?![\p{L}])/iu;
 /** "I'll know then", "I will fight": no task. */
@@ -80,7 +80,7 @@ export function clauseAction(sentence: string, line: number, known: ReadonlySet<
       !/^(?:be|have|not) /.test(clause.slice(who.length + verb.length + 2))
     )
       return action(who, sentence, line);
-    const task = presentTask(clause, line, known);
+    const task = presentTask(clause, line, known) ?? dueAction(clause, line, known);
     if (task !== null) return { ...task, what: sentence };
   }
   return null;

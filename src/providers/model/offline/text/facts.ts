@@ -67,6 +67,8 @@ export type TextFacts = {
   risks: Quote[];
   /** Headings and lines that say that they are confidential. */
   confidential: Quote[];
+  /** What stands below such a heading. */
+  withheld: Quote[];
   obligations: Quote[];
   dates: DateFact[];
   figures: FigureFact[];
@@ -115,6 +117,7 @@ export function readFacts(text: string, name = ''): TextFacts {
     questions: [],
     risks: [],
     confidential: [],
+    withheld: [],
     obligations: [],
     dates: [],
     figures: [],
@@ -139,8 +142,15 @@ export function readFacts(text: string, name = ''): TextFacts {
   if (kind !== 'log') entries(facts, units);
   for (const unit of units.slice(0, 20_000)) {
     contacts(facts, unit);
-    if (confidential.test(unit.text.slice(0, 300))) add(facts.confidential, { text: unit.text, line: unit.line });
+    const quote = { text: unit.text, line: unit.line };
+    if (confidential.test(unit.text.slice(0, 300))) add(facts.confidential, quote);
+    if (confidential.test(unit.section.slice(0, 300))) add(facts.withheld, quote);
   }
+  facts.actions = facts.actions.map((action) =>
+    facts.withheld.some(({ line }) => line === action.line)
+      ? { ...action, note: action.note === '' ? 'confidential' : `${action.note}; confidential` }
+      : action,
+  );
   if (kind !== 'log') relate(facts, passagesOf(units));
   return facts;
 }

@@ -8,7 +8,7 @@ const firstNames = new Set(
 const capital = "\\p{Lu}[\\p{L}'’]{1,25}(?:-\\p{Lu}[\\p{L}'’]{1,25})?";
 const particle = '(?:(?:van|von|de|der|den|da|di|du|la|le|bin|al|zu) ){0,2}';
 const titled = new RegExp(
-  `(?<![\\p{L}])(?:Mr|Mrs|Ms|Mx|Dr|Rev|Prof|Professor|Herr|Frau|Sir|Dame|Lord|Lady)\\.? (?:Dr\\. )?(?:${capital} |\\p{Lu}\\. ){0,2}${particle}${capital}`,
+  `(?<![\\p{L}])(?:Mr|Mrs|Ms|Mx|Dr|Rev|Prof|Professor|Herr|Frau|Pfarrer|Pfarrerin|Pastor|Pastorin|Mme|Sir|Dame|Lord|Lady)\\.? (?:Dr\\. )?(?:${capital} |\\p{Lu}\\. ){0,2}${particle}${capital}`,
   'gu',
 );
 const fullName = new RegExp(
@@ -119,7 +119,7 @@ export function listedPeople(text: string): string[] {
 
 const englishWords = new Set('the of and to in is was that for it with as on are by be this from at were which have has not'.split(' '));
 const notNames = new Set(
-  'Whether Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays I The A An It He She We They You This That These Those In On At By For From To Of And But Or If When After Before While As Not No Yes There Here What Who How Why Where Which Please Thank Thanks Dear Hello Hi Regards Best Kind Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr Jun Jul Aug Sep Oct Nov Dec Re Fwd Mr Mrs Ms Dr Prof Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September October November December Q1 Q2 Q3 Q4 OK UTC GMT CET CEST EST PST EUR USD GBP CHF JPY CNY SEK NOK DKK PLN CZK HUF CAD AUD INR BRL MXN'.split(
+  'VAT Proposed Agreed Approved Whether Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays I The A An It He She We They You This That These Those In On At By For From To Of And But Or If When After Before While As Not No Yes There Here What Who How Why Where Which Please Thank Thanks Dear Hello Hi Regards Best Kind Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr Jun Jul Aug Sep Oct Nov Dec Re Fwd Mr Mrs Ms Dr Prof Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September October November December Q1 Q2 Q3 Q4 OK UTC GMT CET CEST EST PST EUR USD GBP CHF JPY CNY SEK NOK DKK PLN CZK HUF CAD AUD INR BRL MXN'.split(
     ' ',
   ),
 );
@@ -156,7 +156,7 @@ export function findOtherNames(written: string): string[] {
     const first = !/\p{L}/u.test(text.slice(0, index)) || /["“(:.!?] ?$/.test(text.slice(Math.max(0, index - 2), index)) ? 1 : 0;
     const kept = words.slice(first === 1 && (words.length === 1 || notNames.has(words[0]!)) ? 1 : 0);
     while (kept.length > 0 && (notNames.has(kept[0]!) || /^\p{Ll}/u.test(kept[0]!))) kept.shift();
-    while (kept.length > 0 && notNames.has(kept.at(-1)!)) kept.pop();
+    while (kept.length > 0 && (notNames.has(kept.at(-1)!) || /^\p{Ll}/u.test(kept.at(-1)!))) kept.pop();
     const name = kept.join(' ').replace(/['’]s?$/, '');
     // "Ann, Orsa and Tilo" is a list; "Marks and Spencer" is one name.
     const pair = text.slice(0, index).endsWith(', ') ? /^(\S+) and (\S+)$/.exec(name) : null;

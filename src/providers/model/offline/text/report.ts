@@ -251,7 +251,9 @@ export function textClosing(name: string, facts: TextFacts, summary: TextSummary
     if (firstError !== null) lines.push(`First error (line ${firstError.line}): ${firstError.message.slice(0, 200)}`);
     return lines;
   }
-  const current = summary.sentences.filter((sentence) => replacedNote(facts, { text: sentence, line: 0 }) === '');
+  const current = summary.sentences.filter(
+    (sentence) => !facts.withheld.some(({ text }) => text.includes(sentence)) && replacedNote(facts, { text: sentence, line: 0 }) === '',
+  );
   lines.push(`${name}: ${current.slice(0, 3).join(' ')}`);
   const list = (title: string, entries: string[]) => {
     if (entries.length > 0 && !shown.has(closing[title] ?? title))

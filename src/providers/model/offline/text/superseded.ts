@@ -30,10 +30,10 @@ const toNew = /^(?: [\p{L}²³%]{1,9})? (?:to|auf|auf den|zum|au|à|al|a)(?: the
 const changing =
   /(?<![\p{L}])(?:mov|chang|shift|postpon|correct|verleg|verschob|änder|korrig|berichtig|report|déplac|cambi|spost)\p{L}{0,8}(?![\p{L}])/iu;
 const dayOnly =
-  /^,? (?:and )?(?:not|nicht|statt|instead of)(?: the| am| den| on)? (\d{1,2})(?:st|nd|rd|th|\.)?(?![\p{L}\p{N}%]|[.,:]\d| ?[€$£%])/iu;
+  /^,? (?:and |et )?(?:not|nicht|statt|instead of|pas|non)(?: the| am| den| on| le)? (\d{1,2})(?:st|nd|rd|th|\.)?(?![\p{L}\p{N}%]|[.,:]\d| ?[€$£%])/iu;
 /** A new day of something, in a chat or a mail. */
 const announcing =
-  /(?<![\p{L}])(?:(?:new|final|fixed|confirmed|neue[rsnm]?|fester?|endgültige[rsn]?|nouvelle|définitive|nueva|nuova) (?:\p{L}{2,12} ){0,2}(?:date|day|Termin|Datum|Tag|fecha|data)|final|confirmed|bestätigt|confirmé|(?:is|are) now)(?![\p{L}])|^(?:(?:ok(?:ay)?|so|even better|better|well|gut|alors|dann)[,.! ]{1,3})(?:[^.!?]{0,40}[.!] )?(?:then|dann|alors|so) /iu;
+  /(?<![\p{L}])(?:(?:new|final|fixed|confirmed|neue[rsnm]?|fester?|endgültige[rsn]?|nouvelle|définitive|nueva|nuova) (?:\p{L}{2,12} ){0,2}(?:date|day|Termin|Datum|Tag|fecha|data)|final|définitif|endgültig|definitivo|confirmed|bestätigt|confirmé|(?:is|are) now)(?![\p{L}])|^(?:(?:ok(?:ay)?|so|even better|better|well|gut|alors|dann)[,.! ]{1,3})(?:[^.!?]{0,40}[.!] )?(?:then|dann|alors|so) /iu;
 const deadline = /(?<![\p{L}])(?:by|until|till|deadline|bis|spätestens|Frist|avant|jusqu['’]au|hasta|entro)(?![\p{L}])/iu;
 const bareBooking = /^(?:booked|reserved|ordered|gebucht|reserviert|bestellt|réservé|commandé)(?![\p{L}])/iu;
 const generic = new Set(
@@ -132,7 +132,10 @@ function moved(
           const isOnly = earlier.clauses.filter(({ values }) => values.some(({ kind }) => kind === 'day')).length === 1;
           const own = isChat && !isOnly ? part.stems : earlier.stems;
           const stems = isDecided && !isChat ? new Set([...own, ...stemsIn(earlier.passage.section)]) : isChat ? own : part.stems;
-          if ((isChat || isDecided || isDue) && sharesMatter(stems, clause.stems, isChat || isDecided)) {
+          if (
+            (isChat || isDecided || isDue) &&
+            (sharesMatter(stems, clause.stems, isChat || isDecided) || (isDecided && namesSubject(change.passage.text, earlier.passage)))
+          ) {
             if (part.values.length === 1) old.set(value.key, earlier.passage.section);
             add(earlier, value, change.passage);
           }
@@ -148,6 +151,15 @@ function moved(
         if (isSameMatter) add(earlier, value, change.passage);
       }
   }
+}
+
+const movedSubject =
+  /(?:^|[.,;:!] |damit (?:wird|ist) )(?:the |der |die |das |le |la |les |l['’])(?<what>\p{L}[\p{L}'’-]{2,25}(?: (?!is |are |was |has |wird |ist |est )[\p{L}'’-]{2,25}){0,2}) (?:is|are|was|were|has|have|wird|werden|ist|est|sont|auf)(?![\p{L}])/iu;
+
+/** "The open day is moved": whether the earlier sentence, or its heading, names just that. */
+function namesSubject(text: string, { text: earlier, section }: Passage): boolean {
+  const what = movedSubject.exec(text.slice(0, 400))?.groups?.what?.toLowerCase();
+  return what !== undefined && (earlier.toLowerCase().includes(what) || section.toLowerCase().includes(what));
 }
 
 function readPassage(passage: Passage): Read {

@@ -31,7 +31,9 @@ export function isNearest(short: string): boolean {
 
 export function nearestLines(task: string, clauses: readonly string[], texts: readonly TextMaterial[]): Answer[] {
   const questions = clauses
-    .filter((clause) => (asking.test(clause) || isQuestion.test(clause)) && !leadIn.test(clause))
+    .filter(
+      (clause) => clause.replace(/ ?\?$/, '').includes(' ') && (asking.test(clause) || isQuestion.test(clause)) && !leadIn.test(clause),
+    )
     .slice(0, maxQuestions);
   if (questions.length === 0) return [];
   const lines = texts.flatMap(({ name, text }) =>
