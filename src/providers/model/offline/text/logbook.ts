@@ -27,6 +27,8 @@ export type Logbook = { entries: LogbookEntry[]; changes: LogbookChange[] };
 
 const maxEntries = 2_000;
 const maxChanges = 100;
+/** Sentences without a word of correction whose figures are looked up in earlier entries. */
+const maxTried = 100;
 /** Entries before a correction that may be meant. */
 const maxBack = 60;
 const maxHeadingChars = 80;
@@ -170,12 +172,13 @@ const adding =
 
 function changesIn(entries: readonly LogbookEntry[]): LogbookChange[] {
   const changes: LogbookChange[] = [];
+  let tried = 0;
   for (const [at, entry] of entries.entries())
     for (const { text, line } of entry.lines)
       for (const sentence of sentencesOf(text.slice(0, 2000))) {
         const until = entries.slice(0, at + 1);
         // "It is 185, not 210" without a word such as "correction": certain where only one earlier entry has the 210.
-        const isSilent = () => instead.test(betweenFigures(sentence)) && corrected(sentence, line, until) !== null;
+        const isSilent = () => instead.test(betweenFigures(sentence)) && ++tried <= maxTried && corrected(sentence, line, until) !== null;
         const kind =
           adding.test(sentence) || forgotten.test(sentence) ? 'addition' : correcting.test(sentence) || isSilent() ? 'correction' : null;
         if (kind === null || changes.length === maxChanges) continue;
