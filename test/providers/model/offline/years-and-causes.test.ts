@@ -50,13 +50,25 @@ test('without a date of its own a text takes the year of its file, or the only y
 const told = async (text: string, prompt: string) => (await runAgent(prompt, { files: { 'text.txt': text } })).workspace.text('summary.md');
 
 test('a stated cause is told in German, French, Spanish and Italian', async () => {
-  for (const [text, prompt] of [
-    ['Die Fähre blieb am 3. Mai im Hafen. Wegen eines Lecks durfte sie nicht fahren.\n', 'Warum blieb die Fähre im Hafen?'],
-    ['Le bac est resté à quai. Il ne pouvait pas partir à cause d’une fuite.\n', 'Pourquoi le bac est-il resté à quai ?'],
-    ['El ferry no salió. Quedó en el puerto debido a una fuga.\n', '¿Por qué no salió el ferry?'],
-    ['Il traghetto è rimasto in porto a causa di una perdita.\n', 'Perché il traghetto è rimasto in porto?'],
+  for (const [text, prompt, says] of [
+    [
+      'Die Fähre blieb am 3. Mai im Hafen. Wegen eines Lecks durfte sie nicht fahren.\n',
+      'Warum blieb die Fähre im Hafen?',
+      /Der Text nennt als Ursache:/,
+    ],
+    [
+      'Le bac est resté à quai. Il ne pouvait pas partir à cause d’une fuite.\n',
+      'Pourquoi le bac est-il resté à quai ?',
+      /Le texte donne comme cause :/,
+    ],
+    ['El ferry no salió. Quedó en el puerto debido a una fuga.\n', '¿Por qué no salió el ferry?', /The text gives as the cause:/],
+    [
+      'Il traghetto è rimasto in porto a causa di una perdita.\n',
+      'Perché il traghetto è rimasto in porto?',
+      /The text gives as the cause:/,
+    ],
   ] as const)
-    assert.match(await told(text, prompt), /The text gives as the cause:/, prompt);
+    assert.match(await told(text, prompt), says, prompt);
 });
 
 test('what is only suspected at first and established later is told as a cause', async () => {
