@@ -1,25 +1,28 @@
 /** Headings, heads of tables and fixed words of a summary in the language of the task. What is copied from the text stays as it is. */
 
+import { wordSet } from '../../table/word-set.ts';
+
 export type ReportLanguage = 'de' | 'fr';
 
-const small: Record<ReportLanguage | 'en', ReadonlySet<string>> = {
-  de: new Set(
-    'der die das und ist im in zu den von mit für auf wird ein eine nicht des dem was wer wie wann bis muss bitte uns wir ich sich sind auch aus'.split(
-      ' ',
-    ),
+/** Frequent words, also of languages that a summary is not written in: they share words with the others. */
+const small = {
+  de: wordSet(
+    'der die das und ist im in zu den von mit für auf wird ein eine nicht des dem was wer wie wann warum wo bis muss bitte uns wir ich sich sind auch aus',
   ),
-  fr: new Set(
-    "le la les et est un une des du de dans pour avec sur que qui quoi quand quel quelle nous vous je pas ce cette qu'est-ce au aux notre".split(
-      ' ',
-    ),
+  fr: wordSet(
+    "le la les et est un une des du de dans pour avec sur que qui quoi quand quel quelle pourquoi comment combien où nous vous je il elle pas ce cette qu'est-ce est-il est-elle sont-ils a-t-il au aux à notre",
   ),
-  en: new Set('the and is of to a in for with on what who when which that this it we you i are was our be by do does'.split(' ')),
+  en: wordSet('the and is of to a in for with on what who when which why how that this it we you i are was our be by do does'),
+  es: wordSet('el la los las y en un una de del por para con que qué quién quiénes cuándo cuál cuánto cómo dónde es son se no más al'),
+  it: wordSet('il lo la gli le i e in un una di del della dei per con che chi cosa quando quale quanto come dove perché è sono si non al'),
+  pt: wordSet('o a os as e em um uma de do da dos das por para com que quem quando qual quanto como onde é são se não ao'),
+  nl: wordSet('de het een en in van is op voor met wat wie wanneer waarom hoe welke zijn er niet aan te door bij'),
 };
 const fewestWords = 6;
 const leastShare = 0.2;
 const maxChars = 4_000;
 
-/** Null for English and for a task that is too short to tell. */
+/** Null for other languages, and for a task that is too short or too mixed to tell. */
 export function languageOf(task: string): ReportLanguage | null {
   const words = task
     .slice(0, maxChars)
@@ -28,9 +31,11 @@ export function languageOf(task: string): ReportLanguage | null {
     .filter((word) => word !== '');
   if (words.length < fewestWords) return null;
   const count = (language: keyof typeof small) => words.filter((word) => small[language].has(word)).length;
-  const [de, fr, en] = [count('de'), count('fr'), count('en')];
-  const [best, most] = de >= fr ? (['de', de] as const) : (['fr', fr] as const);
-  return most >= words.length * leastShare && most > en ? best : null;
+  const counts = (Object.keys(small) as (keyof typeof small)[]).map((language) => ({ language, found: count(language) }));
+  const [first, second] = counts.sort((a, b) => b.found - a.found) as [(typeof counts)[0], (typeof counts)[0]];
+  const { language, found } = first;
+  if (found < words.length * leastShare || found === second.found) return null;
+  return language === 'de' || language === 'fr' ? language : null;
 }
 
 /** English, German, French. */

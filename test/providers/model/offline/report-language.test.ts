@@ -23,6 +23,14 @@ test('a task in German or French has a summary with headings in that language, a
 });
 
 test('a short task and one of two languages is told in English', () => {
+  for (const other of [
+    'Resume la reunión: qué se decidió, quién hace qué y para cuándo, y qué queda abierto.',
+    '¿Cuál es el total de la columna de ventas y la media de la semana?',
+    'Riassumi la riunione: che cosa è stato deciso, chi fa che cosa e entro quando?',
+    'Resume a reunião: o que foi decidido, quem faz o que e até quando?',
+    'Wat is er in de vergadering besloten en wie doet wat voor wanneer?',
+  ])
+    assert.equal(languageOf(other), null, other);
   assert.equal(languageOf('Zusammenfassen bitte'), null);
   assert.equal(languageOf('What is the "Was ist offen und wer muss was" about in the minutes of the board, and is it done?'), null);
 });
