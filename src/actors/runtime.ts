@@ -29,6 +29,8 @@ export type RuntimeOptions = {
   clock?: Clock;
   maxWaiting?: number;
   maxBatchTurns?: number;
+  /** How long turns of one tick fill a batch before it is sent. */
+  earlyAfterMs?: number;
   /** Slots of each lane of effects, instead of the defaults. */
   effectLaneLimits?: LaneLimits;
   /** Pause before an effect starts again that was in flight when two processes died. */
@@ -82,7 +84,7 @@ export class Runtime {
     this.clock = options.clock ?? systemClock;
     const { clock } = this;
     const { database, placement, log, maxWaiting, freezeStates, tracer = null } = options;
-    const { maxBatchTurns, statementTimeoutMs, lockTimeoutMs } = options;
+    const { maxBatchTurns, earlyAfterMs, statementTimeoutMs, lockTimeoutMs } = options;
     this.commit = new GroupCommit({
       database,
       fence: placement.fence,
@@ -90,6 +92,7 @@ export class Runtime {
       onCapacity: () => this.actors.runWaiting(),
       clock,
       maxBatchTurns,
+      earlyAfterMs,
       statementTimeoutMs,
       lockTimeoutMs,
       tracer,

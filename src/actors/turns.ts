@@ -93,6 +93,7 @@ export class Turns {
   }
 
   private run(activation: Activation, envelope: Envelope): boolean {
+    this.parts.commit.sendEarly();
     const span = envelope.trace === null ? null : this.startSpan(activation, envelope, envelope.trace);
     const record = new TurnRecord(activation, envelope, this.parts, span?.traceparent ?? null);
     let state = activation.state;

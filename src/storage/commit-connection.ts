@@ -30,6 +30,11 @@ export class CommitConnection {
     this.options = options;
   }
 
+  /** The open connection, if it has this lock time-out already: a statement is then sent at once, not after all promises of this tick. null: use `get`. */
+  ready(lockTimeoutMs: number): pg.Client | null {
+    return lockTimeoutMs === this.lockTimeoutMs ? this.client : null;
+  }
+
   /** Throws when the database is not reachable now. From here on a statement waits for one lock at most `lockTimeoutMs`. */
   async get(lockTimeoutMs: number): Promise<pg.Client> {
     const client = this.client ?? (await this.connect());

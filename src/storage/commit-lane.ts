@@ -78,7 +78,7 @@ export class CommitLane {
     }
     let client: pg.Client;
     try {
-      client = await this.connection.get(lockTimeoutMs);
+      client = this.connection.ready(lockTimeoutMs) ?? (await this.connection.get(lockTimeoutMs));
     } catch (error) {
       if (this.closed) throw error;
       return { kind: 'unreachable', error: error as Error };

@@ -222,14 +222,22 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
   assert.deepEqual(left, { messages: 0, timers: 0, dead: 0, notes: 0 });
 }
 
-for (const maxBatchTurns of [1, 2, 5, 2_000]) {
-  test(`after any sequence of commands and faults, with ${maxBatchTurns} turns a batch, actors have the state of the model`, async (t) => {
+/** Batches are sent when the loop turns, or already between two turns of one tick. */
+const batches = [
+  { maxBatchTurns: 1 },
+  { maxBatchTurns: 2, earlyAfterMs: 0 },
+  { maxBatchTurns: 5 },
+  { maxBatchTurns: 2_000 },
+  { maxBatchTurns: 2_000, earlyAfterMs: 0 },
+];
+for (const batch of batches) {
+  test(`after any sequence of commands and faults, actors have the state of the model: ${JSON.stringify(batch)}`, async (t) => {
     let proxy!: TcpProxy;
     const via = async (url: string) => {
       proxy = await TcpProxy.before(url);
       return proxy.url;
     };
-    const node = await testRuntime([probeActor], { ...probeOptions, maxBatchTurns, via, outbox: { sweepIntervalMs: 20 } });
+    const node = await testRuntime([probeActor], { ...probeOptions, ...batch, via, outbox: { sweepIntervalMs: 20 } });
     t.after(async () => {
       await node.close();
       await proxy.close();

@@ -22,7 +22,7 @@ test("each actor takes each sender's messages once and in order, despite moves, 
   t.diagnostic(`seed ${seed}`);
   const random = randomFrom(seed);
   const outbox = { maxInFlight: 60, sweepIntervalMs: 30 };
-  const cluster = await testCluster(t, { leaseMs: 1_000, renewEveryMs: 100, runtime: { outbox, maxBatchTurns: 20 } });
+  const cluster = await testCluster(t, { leaseMs: 1_000, renewEveryMs: 100, runtime: { outbox, maxBatchTurns: 20, earlyAfterMs: 0 } });
   const world = { cluster, random, withFaults: true, refusals: 0.2 };
   receiving.before = () => {
     if (random.next() < world.refusals) throw new TypeError('cannot receive it yet');

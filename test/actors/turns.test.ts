@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
+import { probe, probeActor, probeOptions, receiving } from '../support/probe-actor.ts';
 import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts';
 import { until } from '../support/until.ts';
 
@@ -108,6 +108,19 @@ test('no later command overtakes an unchanged answer that waits for the confirma
     const later = node.actors.ask(probe, id, 'add', { n: 6 });
     assert.deepEqual([await unchanged, await later], [6, 12]);
   }
+});
+
+test('while the turns of one tick take long, the database already commits the first of them', async () => {
+  const ids = ['long 1', 'long 2', 'long 3'];
+  await Promise.all(ids.map((id) => node.actors.ask(probe, id, 'touch', null)));
+  const isSent: boolean[] = [];
+  receiving.before = () => {
+    isSent.push(node.runtime.commit.sendingSinceMs !== null);
+    for (const endMs = performance.now() + 5; performance.now() < endMs; );
+  };
+  await Promise.all(ids.map((id) => node.actors.ask(probe, id, 'receive', null))).finally(() => (receiving.before = () => {}));
+  // The first turn is in the batch from its end on.
+  assert.deepEqual(isSent, [false, false, true]);
 });
 
 test('an idle activation leaves memory and is loaded again with the same state', async () => {
