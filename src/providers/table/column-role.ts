@@ -30,6 +30,8 @@ import type { ColumnType } from './table-profile.ts';
 /** `unclear`: numbers whose sum may or may not have a meaning; `counter`: readings of which only differences have one. */
 export type ColumnRole = 'measure' | 'rate' | 'level' | 'unclear' | 'counter' | 'identifier' | 'year' | 'code' | 'other';
 
+const leastLongCode = 1e11;
+
 export type RoleEvidence = {
   type: ColumnType;
   unit: string;
@@ -69,6 +71,8 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
     const names = wholeNumbers || coordinates.has(last);
     if (names && isIdentifierName(tokens, last, name) && !isCounted(tokens)) return 'identifier';
     if (wholeNumbers && tokens.length === 1 && things.has(tokens[0]!) && min >= 1 && (index === 0 || min >= 100)) return 'identifier';
+    // Numbers of chips, phones and parcels; no quantity has so many digits in every row.
+    if (wholeNumbers && min >= leastLongCode && String(min).length === String(max).length) return 'identifier';
     // Counts up through the rows as the first column: a running number.
     if (
       index === 0 &&

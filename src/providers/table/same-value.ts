@@ -125,6 +125,8 @@ export function isNameOf(short: Spelling, long: Spelling, persons: boolean): boo
     if (word.length > 2) whole++;
     left.splice(at, 1);
   }
+  // "R. Hale" is not "P. Hale-Reid": initials stand for given names.
+  if (own.some(isLetterAlone) && left.some(isLetterAlone)) return false;
   return whole > 0;
 }
 
@@ -190,6 +192,10 @@ export function isOneApart(a: string, b: string): boolean {
   const [restA, restB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
   if (restA.length <= 1 && restB.length <= 1) return true;
   return restA.length === 2 && restB.length === 2 && restA[0] === restB[1] && restA[1] === restB[0];
+}
+
+function isLetterAlone(word: string): boolean {
+  return word.length === 1;
 }
 
 function isUpper(text: string): boolean {

@@ -111,6 +111,20 @@ test('rows that count group as the whole table does, though they are fewer', asy
   );
 });
 
+test('persons with other initials stay apart, also where an initial begins a part of a double name', async () => {
+  const counts = { 'P. Hale-Reid': 5, 'R. Hale': 4, 'T. Moss': 6 };
+  assert.deepEqual(await groups('keeper', counts), counts);
+});
+
+test('numbers with twelve digits and more in every row are codes, whatever the column is called', async () => {
+  const { columns } = await profileText(
+    ['crate,seal,weight']
+      .concat(Array.from({ length: 30 }, (_, i) => `C${i % 4},${972105761153949 + i * 7_919_333},${20 + (i % 5)}`))
+      .join('\n'),
+  );
+  assert.equal(columns[1]!.role, 'identifier');
+});
+
 test('one slip in a rare value joins a value that is far more frequent, and a close pair of frequent values stays apart', async () => {
   assert.deepEqual(await groups('depot', { Ferrybank: 30, Ferybank: 1, Contract: 14, Contact: 9 }), {
     Ferrybank: 31,
