@@ -287,8 +287,10 @@ describe('files of a workspace', () => {
       assert.equal(status, 402, text);
       return /(One|\d) files? of the archive w\w+ stored, then:/.exec(text)?.[1]?.replace('One', '1') ?? 0;
     });
-    assert.equal((await names()).length, 2 + stored.reduce<number>((sum, count) => sum + Number(count), 0));
-    assert.ok(stored.includes(3));
+    const count = stored.reduce<number>((sum, each) => sum + Number(each), 0);
+    assert.equal((await names()).length, 2 + count);
+    // Five fit. The archives compete for the room: even the first one may not get all that it needs.
+    assert.ok(count > 0 && count <= 5, `${count} stored`);
   });
 
   test('files that a node of an earlier version stored or deleted are counted from the next upload on', async (t) => {
