@@ -22,6 +22,11 @@ export function shareOf(difference: number, planned: number): string {
   return planned > 0 && difference !== 0 ? ` (${percent(Math.abs(difference), planned)})` : '';
 }
 
+/** "3 of 12 (25 %)". */
+export function partOf(part: number, whole: number): string {
+  return `${exact(part)} of ${exact(whole)} (${percent(part, whole)})`;
+}
+
 /** "1 row", "119 rows". */
 export function countOf(count: number, noun: string): string {
   return `${exact(count)} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,7 +1,7 @@
 /** How many rows are late, by how much, in which groups, on which days, and with which remarks. */
 import { has, nameTokens } from '../column-role.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
-import { countOf, exact, listed, percent, round, rowList } from '../figure-text.ts';
+import { countOf, exact, listed, partOf, percent, round, rowList } from '../figure-text.ts';
 import type { Finding } from '../table-profile.ts';
 import { wordSet } from '../word-set.ts';
 import { duplicateRows } from './rows.ts';
@@ -119,16 +119,15 @@ function remarks(table: ColumnsInMemory, late: readonly number[]): string {
 /** " (27:15, cancelled)", the texts in place of a time. */
 function unreadable(table: ColumnsInMemory, rows: readonly number[], names: readonly string[]): string {
   const plans = table.plans.filter(({ name, reads }) => names.includes(name) && reads === 'text');
-  const texts = plans
-    .flatMap((plan) => rows.map((row) => table.texts(plan)[row]!))
-    .filter((text) => text !== '' && !/^\d{1,2}:\d{2}$/.test(text));
-  const odd = plans.flatMap((plan) => rows.map((row) => table.texts(plan)[row]!)).filter((text) => /^(?:2[4-9]|[3-9]\d):\d{2}$/.test(text));
+  const all = plans.flatMap((plan) => rows.map((row) => table.texts(plan)[row]!));
+  const texts = all.filter((text) => text !== '' && !/^\d{1,2}:\d{2}$/.test(text));
+  const odd = all.filter((text) => /^(?:2[4-9]|[3-9]\d):\d{2}$/.test(text));
   const found = [...new Set([...odd, ...texts])].slice(0, minRows);
   return found.length === 0 ? '' : `; in place of a time stands ${listed(found.map((text) => text.slice(0, 20)))}`;
 }
 
 function share(rows: readonly number[], of: readonly number[]): string {
-  return `${exact(rows.length)} of ${exact(of.length)} (${percent(rows.length, of.length)})`;
+  return partOf(rows.length, of.length);
 }
 
 function minutesText(minutes: number): string {

@@ -3,7 +3,7 @@ import { isCancelled } from '../basis.ts';
 import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
-import { exact, percent } from '../figure-text.ts';
+import { exact, partOf } from '../figure-text.ts';
 import { eventDates, isMoney, leadingMeasure } from '../plan-figures.ts';
 import { spellingOf } from '../same-value.ts';
 import type { Finding } from '../table-profile.ts';
@@ -46,7 +46,7 @@ export function outcomeRateFindings(table: ColumnsInMemory): Finding[] {
   const known = [...texts.keys()].filter((at) => texts[at] !== '' && !repeated.has(at));
   const rows = known.filter((at) => !isCancelled(texts[at]!));
   const isOut = (at: number) => texts[at] === value;
-  const whole = shareOf(rows, isOut);
+  const whole = outOf(rows, isOut);
   if (rows.filter(isOut).length === 0 || rows.filter(isOut).length > rows.length * maxShare) return [];
   const missing = texts.filter((text) => text === '').length;
   const worth = worthOf(table, rows.filter(isOut));
@@ -65,7 +65,7 @@ export function outcomeRateFindings(table: ColumnsInMemory): Finding[] {
     return [
       {
         kind: 'outcome_rate',
-        text: `Share of ${value} by ${name}: ${ranked.map(({ key, own }) => `${key} ${shareOf(own, isOut)}`).join(', ')}.`,
+        text: `Share of ${value} by ${name}: ${ranked.map(({ key, own }) => `${key} ${outOf(own, isOut)}`).join(', ')}.`,
       },
     ];
   };
@@ -176,7 +176,6 @@ function orderOf(key: string): number {
   return day < 0 ? 0 : (day + 6) % 7;
 }
 
-function shareOf(rows: readonly number[], isOut: (at: number) => boolean): string {
-  const own = rows.filter(isOut).length;
-  return `${exact(own)} of ${exact(rows.length)} (${percent(own, rows.length)})`;
+function outOf(rows: readonly number[], isOut: (at: number) => boolean): string {
+  return partOf(rows.filter(isOut).length, rows.length);
 }

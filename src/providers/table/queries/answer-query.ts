@@ -2,7 +2,7 @@
 import type { Basis } from '../basis.ts';
 import { cellText } from '../cell.ts';
 import { ColumnsInMemory, clean } from '../columns-in-memory.ts';
-import { countOf, exact, leftOutText, listed, percent, round } from '../figure-text.ts';
+import { countOf, exact, leftOutText, listed, partOf, round } from '../figure-text.ts';
 import type { TableInMemory } from '../profile.ts';
 import type { Limit, Query } from './query.ts';
 import { type Grouping, groupingOf, rowsWhere, timeOrder } from './row-groups.ts';
@@ -80,7 +80,7 @@ function askingOf(table: ColumnsInMemory, query: Query, values: RowValues) {
   const figureOf = (rows: readonly number[]): Figure => {
     if (isShare) {
       const part = rows.filter((at) => isWithin(numbers[at]!)).length;
-      return { value: (part / rows.length) * 100, text: `${exact(part)} of ${exact(rows.length)} (${percent(part, rows.length)})` };
+      return { value: (part / rows.length) * 100, text: partOf(part, rows.length) };
     }
     const sum = sumOf(rows);
     if (figure === 'weighted') {
